@@ -1,0 +1,56 @@
+# On a fresh Debian machine, as root, `make demo` and `make test` install what they need themselves.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: help demo test lint format bench torture servers clean
+
+help: ## Show these targets.
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.package ## Write conversations into a throw-away home, then list, search, resume and count them.
+	@$(BIN)/python examples/demo.py
+
+test: $(VENV)/.dev servers lint ## Check and test everything.
+	$(PYTEST) -n 2 -m "not alone"
+	$(PYTEST) -m alone || [ $$? -eq 5 ] # 5: no test is marked so
+
+lint: $(VENV)/.dev ## Check style, types and layers.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict
+	$(BIN)/python tools/check_layers.py
+
+format: $(VENV)/.dev ## Put the code into shape.
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev ## Measure against a hand-written loop and a peer.
+	$(BIN)/python -m benchmarks
+
+torture: $(VENV)/.dev servers ## Run the long forms of the kill, timing and many-process tests.
+	SESSIONDB_TORTURE=1 $(PYTEST) -m alone -s
+
+servers:
+	@tools/setup.sh servers
+
+# The stamps are made last: an interrupted installation is taken up again.
+$(VENV)/.package: pyproject.toml
+	@tools/setup.sh venv $(VENV)
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.package
+	$(PIP) -e '.[dev,postgres,mysql]'
+	@touch $@
+
+clean: ## Remove the virtualenv and all caches.
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""One script per contender; each is started as a process of its own."""

@@ -1,0 +1,59 @@
+"""sessiondb through its public API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import sessiondb
+
+from .. import corpus, works
+from ..worker import Contender, Operation, serve
+from ..works import Work
+
+
+class Ours(Contender):
+    db: sessiondb.SessionDB
+
+    def fill(self, path: str, sessions: int, messages_each: int) -> None:
+        self.db = sessiondb.open(path)
+        self._take_in(corpus.documents(works.FILLED, sessions, messages_each))
+        self.db.close()
+
+    def _take_in(self, documents: Iterable[Mapping[str, Any]]) -> None:
+        report = self.db.import_sessions(documents)
+        if report.failed or report.skipped:
+            raise RuntimeError(f"not everything came in: {report.failed or report.skipped}")
+
+    def open(self, path: str) -> None:
+        self.db = sessiondb.open(path)
+        for name in works.LIVE_SESSIONS:
+            self.db.create_session(name, "cli", "model-1")
+
+    def operations(self, work: Work, number: int) -> Sequence[Operation]:
+        db = self.db
+        match work.kind:
+            case "append" | "append-agent":
+                return [partial(db.append_message, name, **row) for name, row in works.appended(work, number)]
+            case "batch":
+                return [partial(db.append_messages, name, rows) for name, rows in works.batches(work, number)]
+            case "import":
+                return [partial(self._take_in, documents) for documents in works.imports(work, number)]
+            case "load":
+                return [partial(db.get_messages_as_conversation, name) for name in works.loaded(work, number)]
+            case "rows":
+                return [partial(db.get_messages, name) for name in works.loaded(work, number)]
+            case "list":
+                return [partial(db.list_sessions_rich, limit=works.LISTED, order_by="activity")] * work.count
+        raise ValueError(f"unknown work {work.kind!r}")
+
+    def facts(self) -> dict[str, Any]:
+        return {"synchronous": self.db.health().get("synchronous"), "messages": self.db.message_count()}
+
+    def close(self) -> None:
+        self.db.close()
+
+
+if __name__ == "__main__":
+    serve(Ours())

@@ -1,0 +1,15 @@
+"""The scenarios by name; a new one gets a line here."""
+
+from __future__ import annotations
+
+from ..setting import Scenario
+from . import appending, listing, loading, opening
+
+SCENARIOS: dict[str, Scenario] = {
+    "append": appending.append,
+    "growth": appending.growth,
+    "batch": appending.batch,
+    "load": loading.load,
+    "list": listing.list_by_activity,
+    "open": opening.open_and_import,
+}

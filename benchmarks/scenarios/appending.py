@@ -1,0 +1,112 @@
+"""Messages going in: one by one, into stores of several sizes, and in batches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..arena import FLOOR, SESSIONDB, Contestant, Lane, Race, race
+from ..figures import Rounds, mean, p50
+from ..results import Comparison, Result, Target
+from ..setting import MICROSECOND, SECOND, Setting, against, fairness, latencies, statements
+
+APPEND_TO_FLOOR = Target(1.3)
+PEER_TO_APPEND = Target(2.5, least=True)
+BATCH_TO_FLOOR = Target(0.6, least=True)
+IMPORT_TO_PEER = Target(5.0, least=True)
+FLAT = Target(1.3)
+
+
+def append(setting: Setting) -> Result:
+    result = Result("append", "one message, one durable commit: plain text, and a conversation with tool calls")
+    for kind, name in (("append", "text"), ("append-agent", "agent")):
+        lanes = setting.lanes((SESSIONDB, FLOOR, *setting.peers), setting.empty)
+        found = race(lanes, kind, count=setting.sizes.appends, rounds=setting.rounds)
+        for label, times in found.times.items():
+            result.figures[f"{label}, {name}"] = latencies(times, MICROSECOND, "µs")
+        result.comparisons += _append_ratios(found, name, setting)
+        result.notes += fairness(found)
+    return result
+
+
+def _append_ratios(found: Race, name: str, setting: Setting) -> list[Comparison]:
+    made = against(found, f"{name}: p50 / floor", "sessiondb", "floor", p50, APPEND_TO_FLOOR)
+    made += against(found, f"{name}: mean / floor", "sessiondb", "floor", mean)
+    for peer in setting.peers:
+        made += against(found, f"{name}: rate / {peer.name}", peer.name, "sessiondb", mean, PEER_TO_APPEND)
+    return made
+
+
+def growth(setting: Setting) -> Result:
+    """All sizes take turns in one race: what a size costs is not what the minute cost."""
+    sizes = setting.sizes.growth
+    lanes = [_grown(setting, who, size) for who in (SESSIONDB, FLOOR, *setting.peers) for size in sizes]
+    found = race(lanes, "append", count=setting.sizes.appends, rounds=setting.rounds)
+    result = Result("growth", "one message, one durable commit, into a store that has many already")
+    for label, times in found.times.items():
+        result.figures[label] = latencies(times, MICROSECOND, "µs")
+    result.comparisons = _growth_ratios(found, setting)
+    result.notes = [f"gave up: {reason}" for reason in found.failures.values()]
+    for lane in lanes:
+        setting.stores.discard(lane.store)
+    return result
+
+
+def _label(who: Contestant, size: int) -> str:
+    return f"{who.name} at {size:,}"
+
+
+def _grown(setting: Setting, who: Contestant, size: int) -> Lane:
+    each = setting.sizes.messages_per_session
+    return Lane(_label(who, size), who, setting.stores.copy(setting.stores.filled(who, size // each, each)))
+
+
+def _growth_ratios(found: Race, setting: Setting) -> list[Comparison]:
+    first, *others = setting.sizes.growth
+    made: list[Comparison] = []
+    for size in others:
+        for name, statistic in (("p50", p50), ("mean", mean)):
+            label = f"{name} at {size:,} / at {first:,}"
+            made += against(found, label, _label(SESSIONDB, size), _label(SESSIONDB, first), statistic, FLAT)
+        for who in (FLOOR, *setting.peers):
+            label = f"{who.name}: mean at {size:,} / at {first:,}"
+            made += against(found, label, _label(who, size), _label(who, first), mean)
+        for peer in setting.peers:
+            label = f"at {size:,}: rate / {peer.name}"
+            made += against(found, label, _label(peer, size), _label(SESSIONDB, size), mean)
+    return made
+
+
+def batch(setting: Setting) -> Result:
+    result = Result("batch", "many messages in one transaction: append_messages, and import_sessions")
+    _add_batches(setting, result)
+    _add_imports(setting, result)
+    return result
+
+
+def _rate(found: Race, times: Rounds) -> dict[str, float]:
+    return {"messages/s": found.work.messages_per_operation * SECOND / times.typical(mean)}
+
+
+def _add_batches(setting: Setting, result: Result) -> None:
+    sizes = setting.sizes
+    lanes = setting.lanes((SESSIONDB, FLOOR), setting.empty)
+    found = race(lanes, "batch", count=sizes.batches, rounds=setting.rounds, size=sizes.batch)
+    for label, times in found.times.items():
+        result.figures[f"{label}, append_messages of {sizes.batch}"] = _rate(found, times)
+    result.comparisons += against(
+        found, "append_messages: rate / floor", "floor", "sessiondb", mean, BATCH_TO_FLOOR
+    )
+    result.notes += fairness(found)
+
+
+def _add_imports(setting: Setting, result: Result) -> None:
+    sizes = setting.sizes
+    lanes = setting.lanes((SESSIONDB, FLOOR, *setting.peers), setting.empty)
+    found = race(lanes, "import", count=sizes.imports, rounds=setting.rounds, size=sizes.imported_sessions)
+    for label, times in found.times.items():
+        result.figures[f"{label}, import of {sizes.imported_sessions} sessions"] = _rate(found, times)
+    result.comparisons += against(found, "import: rate / floor", "floor", "sessiondb", mean, BATCH_TO_FLOOR)
+    for peer in setting.peers:
+        label = f"import: rate / {peer.name}"
+        result.comparisons += against(found, label, peer.name, "sessiondb", mean, IMPORT_TO_PEER)
+    result.notes += fairness(found)

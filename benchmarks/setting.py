@@ -1,0 +1,80 @@
+"""What all scenarios share: sizes, rounds, stores, who takes part, and the figures that are made of a race."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from .arena import Contestant, Lane, Race
+from .figures import Ratio, Rounds, Statistic, mean, p50, p99, ratio
+from .results import Comparison, Result, Target
+from .sizes import Sizes
+from .stores import Stores
+
+MICROSECOND = 1e3
+MILLISECOND = 1e6
+SECOND = 1e9
+FULLY_SYNCHRONOUS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    sizes: Sizes
+    rounds: int
+    stores: Stores
+    peers: tuple[Contestant, ...] = ()
+
+    def lanes(self, contestants: Iterable[Contestant], store: Callable[[Contestant], Path]) -> list[Lane]:
+        return [Lane(contestant.name, contestant, store(contestant)) for contestant in contestants]
+
+    def empty(self, _: Contestant) -> Path:
+        return self.stores.new()
+
+
+Scenario = Callable[[Setting], Result]
+
+
+def latencies(times: Rounds, unit: float, name: str) -> dict[str, float]:
+    return {
+        f"p50 {name}": times.typical(p50) / unit,
+        f"p99 {name}": times.overall(p99) / unit,
+        f"mean {name}": times.typical(mean) / unit,
+        f"max {name}": times.overall(max) / unit,
+    }
+
+
+def against(
+    race: Race, label: str, above: str, below: str, statistic: Statistic, target: Target | None = None
+) -> list[Comparison]:
+    """How many times `below` fits into `above`; nothing when one of them gave up."""
+    if above not in race.times or below not in race.times:
+        return []
+    return [Comparison(label, ratio(race.times[above], race.times[below], statistic), target=target)]
+
+
+def milliseconds(race: Race, label: str, of: str, target: Target) -> Comparison:
+    medians = [value / MILLISECOND for value in race.times[of].each(p50)]
+    middle = race.times[of].typical(p50) / MILLISECOND
+    return Comparison(label, Ratio(middle, min(medians), max(medians)), "ms", target)
+
+
+def fairness(race: Race) -> list[str]:
+    """What a reader must know before believing a ratio."""
+    notes = [f"gave up: {reason}" for reason in race.failures.values()]
+    for label, facts in race.facts.items():
+        if facts["synchronous"] not in (None, FULLY_SYNCHRONOUS):
+            notes.append(f"{label} runs with synchronous={facts['synchronous']}: less durable than the others")
+    return notes + _uneven(race)
+
+
+def _uneven(race: Race) -> list[str]:
+    counts = {label: facts["messages"] for label, facts in race.facts.items()}
+    if len(set(counts.values())) <= 1:
+        return []
+    return [f"messages stored differ: {', '.join(f'{label} {count}' for label, count in counts.items())}"]
+
+
+def statements(race: Race, floor: str) -> str:
+    said = [" ".join(sql.split()[:2]).rstrip(";") for sql in race.facts[floor]["statements"]]
+    return f"the floor says per operation: {'; '.join(said)}"

@@ -1,0 +1,94 @@
+"""Writes down what a program says to SQLite through apsw, and says it again without the program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+import apsw
+
+SETTING = re.compile(r"\s*PRAGMA\s+\w+\s*(=|\()", re.IGNORECASE)
+
+Bindings = Mapping[str, Any] | Sequence[Any] | None
+# A statement with one set of parameters, or with all those that followed each other.
+Step = tuple[str, list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    connection: int
+    sql: str
+    bindings: Bindings
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Listens to every apsw connection that is opened while it is `listening`."""
+
+    said: list[Said] = field(default_factory=list)
+    # Kept, so that no later connection gets the identity of a closed one.
+    _heard: list[apsw.Connection] = field(default_factory=list)
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        apsw.connection_hooks.append(self._listen)
+        try:
+            yield
+        finally:
+            apsw.connection_hooks.remove(self._listen)
+
+    def _listen(self, connection: apsw.Connection) -> None:
+        self._heard.append(connection)
+        connection.exec_trace = partial(self._note, id(connection))
+
+    def _note(self, connection: int, _: object, sql: str, bindings: Any) -> bool:
+        kept = dict(bindings) if isinstance(bindings, Mapping) else None if bindings is None else tuple(bindings)
+        self.said.append(Said(connection, sql, kept))
+        return True
+
+    def during(self, operation: Callable[[], object]) -> list[Said]:
+        """What is said while the operation runs."""
+        start = len(self.said)
+        operation()
+        return self.said[start:]
+
+    def settings(self, connection: int) -> list[str]:
+        """The settings made on a connection, in order; they decide what its statements cost."""
+        return [line.sql for line in self.said if line.connection == connection and SETTING.match(line.sql)]
+
+
+def steps(said: Sequence[Said]) -> list[Step]:
+    """What a hand-written loop would send: runs of the same statement as one `executemany`."""
+    return [(sql, [line.bindings for line in run]) for sql, run in groupby(said, key=lambda line: line.sql)]
+
+
+def play(cursor: apsw.Cursor, script: Sequence[Step]) -> None:
+    for sql, bindings in script:
+        if len(bindings) == 1:
+            cursor.execute(sql, bindings[0]).fetchall()
+        else:
+            cursor.executemany(sql, bindings).fetchall()
+
+
+def columns(cursor: apsw.Cursor, script: Sequence[Step]) -> list[tuple[str, ...]]:
+    """The names of the columns that each reading step gives, found by running it; () for none."""
+    found: list[tuple[str, ...]] = []
+    for sql, bindings in script:
+        names: tuple[str, ...] = ()
+        for _ in cursor.execute(sql, bindings[0]):
+            names = names or tuple(column[0] for column in cursor.description)
+        found.append(names)
+    return found
+
+
+def play_as_dicts(cursor: apsw.Cursor, script: Sequence[Step], names: Sequence[tuple[str, ...]]) -> list[Any]:
+    """Reading steps, with rows in the form in which callers can use them."""
+    answers = []
+    for (sql, bindings), keys in zip(script, names, strict=True):
+        answers.append([dict(zip(keys, row, strict=True)) for row in cursor.execute(sql, bindings[0])])
+    return answers

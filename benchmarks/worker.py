@@ -1,0 +1,80 @@
+"""The process of a contender: an order per line on stdin, an answer per line on stdout; standard library only."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+import traceback
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from time import perf_counter_ns
+from typing import Any, TextIO
+
+from .works import Work
+
+Operation = Callable[[], object]
+
+
+class Contender(ABC):
+    """Does the same work as the others, its own way."""
+
+    _rounds: Sequence[Sequence[Operation]] = ()
+
+    @abstractmethod
+    def fill(self, path: str, sessions: int, messages_each: int) -> None:
+        """Create a store with history in it, and close it."""
+
+    @abstractmethod
+    def open(self, path: str) -> None:
+        """Open a store, new or filled, and begin the sessions that live."""
+
+    @abstractmethod
+    def operations(self, work: Work, number: int) -> Sequence[Operation]:
+        """What is timed in one round; all parameters are made here."""
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """What decides whether a comparison is fair: `synchronous` and the number of `messages` stored."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    def prepare(self, **work: Any) -> None:
+        wanted = Work(**work)
+        self._rounds = [self.operations(wanted, number) for number in range(wanted.rounds)]
+        gc.collect()
+        # What waits to be timed is no garbage; looking through it would be charged to whoever runs.
+        gc.freeze()
+
+    def round(self, number: int) -> list[int]:
+        """The nanoseconds of each operation of a round."""
+        took = []
+        for operation in self._rounds[number]:
+            begun = perf_counter_ns()
+            operation()
+            took.append(perf_counter_ns() - begun)
+        return took
+
+
+def _answer(contender: Contender, line: str) -> dict[str, Any]:
+    order = json.loads(line)
+    try:
+        return {"answer": getattr(contender, order.pop("do"))(**order)}
+    except Exception as exc:  # noqa: BLE001 - whatever a contender raises is reported as its failure
+        traceback.print_exc()
+        return {"error": f"{type(exc).__name__}: {exc}"}
+
+
+def _own_channel() -> TextIO:
+    """The stdout that the harness reads; what libraries print goes to stderr from now on."""
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return channel
+
+
+def serve(contender: Contender) -> None:
+    channel = _own_channel()
+    for line in sys.stdin:
+        print(json.dumps(_answer(contender, line)), file=channel, flush=True)

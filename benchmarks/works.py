@@ -1,0 +1,57 @@
+"""What is timed: the messages and documents of each kind of work, made beforehand; standard library only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from . import corpus
+
+FILLED = "filled-"
+LIVE_SESSIONS = tuple(f"live-{number}" for number in range(8))
+LISTED = 20
+IMPORTED_MESSAGES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """`count` operations in each round; `size` is what one operation takes: messages, or sessions to choose from."""
+
+    kind: str
+    count: int
+    rounds: int
+    size: int = 1
+
+    @property
+    def messages_per_operation(self) -> int:
+        return self.size * IMPORTED_MESSAGES if self.kind == "import" else self.size
+
+
+def live_session(number: int) -> str:
+    return LIVE_SESSIONS[number % len(LIVE_SESSIONS)]
+
+
+def filled_session(number: int, sessions: int) -> str:
+    return f"{FILLED}{number % sessions:07d}"
+
+
+def appended(work: Work, number: int) -> list[tuple[str, dict[str, Any]]]:
+    """Single messages, spread over conversations that go on at the same time; "append" is text only."""
+    rows = corpus.messages(f"append-{number}", work.count)
+    if work.kind == "append":
+        rows = [{"role": "user", "content": row["content"]} for row in rows]
+    return [(live_session(place), row) for place, row in enumerate(rows)]
+
+
+def batches(work: Work, number: int) -> list[tuple[str, list[dict[str, Any]]]]:
+    made = (corpus.messages(f"batch-{number}-{place}", work.size) for place in range(work.count))
+    return [(live_session(place), rows) for place, rows in enumerate(made)]
+
+
+def imports(work: Work, number: int) -> list[list[dict[str, Any]]]:
+    prefixes = (f"import-{number}-{place}-" for place in range(work.count))
+    return [list(corpus.documents(prefix, work.size, IMPORTED_MESSAGES)) for prefix in prefixes]
+
+
+def loaded(work: Work, number: int) -> list[str]:
+    return [filled_session(number + place, work.size) for place in range(work.count)]

@@ -1,0 +1,5 @@
+"""`python -m sessiondb` is `sessiondb`."""
+
+from .cli.main import main
+
+main()

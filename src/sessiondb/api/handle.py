@@ -1,0 +1,68 @@
+"""What every part of `SessionDB` shares: the provider, the clock, the media files."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from ..errors import NotFound
+from ..ids import Clock
+from ..media import MediaStore
+from ..models import MediaRefRow, SessionRow
+from ..provider import Features, SessionDBProvider
+
+
+class Handle:
+    """An open store."""
+
+    provider: SessionDBProvider
+    _clock: Clock
+    _media: MediaStore | None = None
+    _scratch: tempfile.TemporaryDirectory[str] | None = None
+
+    @property
+    def features(self) -> Features:
+        return self.provider.features
+
+    def health(self) -> dict[str, Any]:
+        """Facts for operators: schema, effective settings, sizes, age of the last durable commit."""
+        return self.provider.health()
+
+    def close(self) -> None:
+        """Release the store; a second call changes nothing, any other use raises `Closed`."""
+        self.provider.shutdown()
+        if self._scratch is not None:
+            self._scratch.cleanup()
+            self._scratch = None
+
+    def _require(self, session_id: str) -> SessionRow:
+        session = self.provider.get_session(session_id)
+        if session is None:
+            raise no_session(session_id)
+        return session
+
+    def _position(self, session_id: str, message_id: int) -> int:
+        message = self.provider.get_message(message_id)
+        if message is None or message["session_id"] != session_id or message["seq"] is None:
+            raise NotFound(f"no message {message_id} in session {session_id!r}")
+        return message["seq"]
+
+    def _media_by_message(self, session_id: str) -> dict[int, list[MediaRefRow]]:
+        found: dict[int, list[MediaRefRow]] = {}
+        for reference in self.provider.get_media_refs(session_id):
+            found.setdefault(reference["message_id"], []).append(reference)
+        return found
+
+    def _media_store(self) -> MediaStore:
+        if self._media is None:
+            directory = self.provider.media_directory
+            if directory is None:
+                self._scratch = tempfile.TemporaryDirectory(prefix="sessiondb-media-")
+                directory = self._scratch.name
+            self._media = MediaStore(Path(directory))
+        return self._media
+
+
+def no_session(session_id: str) -> NotFound:
+    return NotFound(f"no session {session_id!r}; `sessiondb list --all` shows what there is")

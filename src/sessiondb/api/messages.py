@@ -1,0 +1,159 @@
+"""Messages: append, read, replace, rewind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from .. import media, replay
+from ..drafts import FIELDS, check_count, check_time, draft
+from ..errors import Invalid
+from ..models import Draft, MediaRefRow, MessageRow, ToolCallRow
+from .handle import Handle, no_session
+
+
+class Messages(Handle):
+    def append_message(
+        self,
+        session_id: str,
+        role: str,
+        content: Any = None,
+        tool_name: str | None = None,
+        tool_calls: Any = None,
+        tool_call_id: str | None = None,
+        token_count: int | None = None,
+        finish_reason: str | None = None,
+        reasoning: str | None = None,
+        reasoning_details: Any = None,
+        codex_reasoning_items: Any = None,
+        *,
+        timestamp: float | None = None,
+        message_key: str | None = None,
+        expected_seq: int | None = None,
+        **fields: Any,
+    ) -> int:
+        """Store a message durably and return its id; or raise, and nothing of it remains.
+
+        A retry with the same `message_key` is the same message. With `expected_seq`, a writer who has not seen the
+        session's last message gets `Conflict`. Further fields: content_type, provider, model, input_tokens,
+        output_tokens, injected, metadata, media_refs.
+        """
+        if fields and not fields.keys() <= FIELDS:
+            raise _unknown(fields)
+        made = self._draft(
+            role,
+            content,
+            timestamp,
+            tool_name=tool_name,
+            tool_calls=tool_calls,
+            tool_call_id=tool_call_id,
+            token_count=token_count,
+            finish_reason=finish_reason,
+            reasoning=reasoning,
+            reasoning_details=reasoning_details,
+            codex_reasoning_items=codex_reasoning_items,
+            message_key=message_key,
+            **fields,
+        )
+        return self.provider.append(session_id, (made,), expected_seq=expected_seq)[0]
+
+    def append_messages(
+        self, session_id: str, messages: Iterable[Mapping[str, Any]], *, expected_seq: int | None = None
+    ) -> list[int]:
+        """Store messages in order in one transaction, all or nothing, and return their ids.
+
+        Each is a dict with the names of `append_message`: {"role": "user", "content": "..."}.
+        """
+        return self.provider.append(session_id, self._drafts(messages), expected_seq=expected_seq)
+
+    def replace_messages(self, session_id: str, messages: Iterable[Mapping[str, Any]]) -> list[int]:
+        """Put `messages` in the place of all there are, in one transaction. Raises NotFound."""
+        return self.provider.replace_messages(session_id, self._drafts(messages))
+
+    def _drafts(self, messages: Iterable[Mapping[str, Any]]) -> list[Draft]:
+        drafts = []
+        for number, message in enumerate(messages):
+            if not isinstance(message, Mapping):
+                raise Invalid(f"message {number} is no dict but {type(message).__name__}")
+            if not message.keys() <= FIELDS:
+                raise _unknown(message)
+            fields = dict(message)
+            drafts.append(
+                self._draft(fields.pop("role", None), fields.pop("content", None), fields.pop("timestamp", None), **fields)
+            )
+        return drafts
+
+    def _draft(self, role: Any, content: Any, timestamp: float | None, **fields: Any) -> Draft:
+        if content.__class__ is list or content.__class__ is dict:
+            content, found = media.extract(content, self._media_store().put)
+            fields["media_refs"] = [*found, *fields.get("media_refs", ())]
+        moment = self._clock() if timestamp is None else check_time(timestamp, "timestamp")
+        return draft(role, content, timestamp=moment, max_bytes=self.provider.features.max_content_bytes, **fields)
+
+    def get_messages(
+        self,
+        session_id: str,
+        *,
+        after: int | None = None,
+        before: int | None = None,
+        limit: int | None = None,
+        newest: bool = False,
+        include_inactive: bool = False,
+    ) -> list[MessageRow]:
+        """Messages in the order they were stored; [] for an unknown id.
+
+        Page by position (`seq`): `after=` the last one seen, or `newest=True` for the end of the conversation.
+        """
+        check_count(limit, "limit")
+        return self.provider.get_messages(
+            session_id, after=after, before=before, limit=limit, newest=newest, include_inactive=include_inactive
+        )
+
+    def get_messages_around(self, session_id: str, message_id: int, *, window: int = 5) -> list[MessageRow]:
+        """The message with up to `window` neighbours on both sides, of the same session. Raises NotFound."""
+        check_count(window, "window")
+        seq = self._position(session_id, message_id)
+        before = self.provider.get_messages(session_id, before=seq, limit=window, newest=True) if window else []
+        return before + self.provider.get_messages(session_id, after=seq - 1, limit=window + 1)
+
+    def get_messages_as_conversation(
+        self, session_id: str, *, timestamps: bool = False, repair: bool = False
+    ) -> list[dict[str, Any]]:
+        """The conversation in the form model APIs take; `repair` closes tool calls that a crash left open."""
+        messages = self.provider.get_messages(session_id)
+        turns = [replay.turn(self._with_media(message), timestamps=timestamps) for message in messages]
+        return replay.repaired(turns) if repair else turns
+
+    def _with_media(self, message: MessageRow) -> MessageRow:
+        if message["content_type"] == "json":
+            message["content"] = media.inline(message["content"], self._media_store().find)
+        return message
+
+    def message_count(self, session_id: str | None = None) -> int:
+        return self.provider.count_messages(session_id)
+
+    def clear_messages(self, session_id: str) -> None:
+        """Remove all messages; tokens, costs and title stay. An unknown id is ignored."""
+        self.provider.clear_messages(session_id)
+
+    def rewind_to_message(self, session_id: str, message_id: int) -> int:
+        """Hide everything after a message and return how many were hidden. Raises NotFound."""
+        return self.provider.set_active(session_id, self._position(session_id, message_id), False)
+
+    def restore_rewound(self, session_id: str) -> int:
+        """Show everything that was hidden and return how many came back. Raises NotFound."""
+        if self.provider.get_session(session_id) is None:
+            raise no_session(session_id)
+        return self.provider.set_active(session_id, 0, True)
+
+    def get_tool_calls(self, session_id: str) -> list[ToolCallRow]:
+        """The tool calls of a session with their status and the beginning of their results."""
+        return self.provider.get_tool_calls(session_id)
+
+    def get_media_refs(self, session_id: str) -> list[MediaRefRow]:
+        """Pictures, sounds and files of a session, by path or hash."""
+        return self.provider.get_media_refs(session_id)
+
+
+def _unknown(fields: Mapping[str, Any] | Sequence[str]) -> Invalid:
+    return Invalid(f"unknown message field {sorted(set(fields) - FIELDS)[0]!r}; known: {', '.join(sorted(FIELDS))}")

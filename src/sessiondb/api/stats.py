@@ -1,0 +1,36 @@
+"""Numbers and small facts about the store."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..drafts import check_id, check_text
+from ..models import Filter, SessionRow
+from ..verify import Report, Tick, verify
+from .handle import Handle
+
+
+class Stats(Handle):
+    def usage_by_model(self, *, where: Filter | None = None) -> list[dict[str, Any]]:
+        """Sessions, tokens and costs per model, dearest first; a cost nobody reported is None, not 0."""
+        return self.provider.usage_by_model(where or Filter())
+
+    def top_sessions_by_tokens(self, limit: int = 10, *, where: Filter | None = None) -> list[SessionRow]:
+        return self.provider.top_sessions_by_tokens(where or Filter(), limit)
+
+    def stats(self) -> dict[str, Any]:
+        """How many sessions and messages, by source, and the size on disk."""
+        return self.provider.stats()
+
+    def get_meta(self, key: str) -> str | None:
+        return self.provider.get_meta(key)
+
+    def set_meta(self, key: str, value: str | None) -> None:
+        """Keep a small text under a key; None removes it."""
+        check_id(key, "key")
+        check_text(value, "value")
+        self.provider.set_meta(key, value)
+
+    def verify(self, session_id: str | None = None, *, tick: Tick | None = None) -> Report:
+        """Recompute every position and ledger; the report names session and position of what does not fit."""
+        return verify(self.provider, session_id, tick)

@@ -1,0 +1,161 @@
+"""Export to plain dicts, and back with ids, lineage, positions and ledger kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import titles
+from ..drafts import check_id, check_time, restored, to_json
+from ..errors import Invalid, SessionDBError
+from ..models import SESSION_COLUMNS, Draft, Filter, Page, SessionRow
+from ..rows import message_row
+from .handle import Handle
+
+EXPORT_FORMAT = "sessiondb/1"
+_PAGE = 200
+# Derived from the messages on the way in, or meaningless in another store.
+_NOT_IMPORTED = frozenset({"message_count", "tool_call_count", "last_message_id", "ledger", "deleted_at", "title"})
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What an import did: ids that came in, and what was left out or changed, with the reason."""
+
+    imported: list[str] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    messages: int = 0
+
+
+class Transfer(Handle):
+    def export_session(self, session_id: str) -> dict[str, Any] | None:
+        """The session's columns with `messages` (rewound ones too, active = 0), `tags` and `media_refs`; or None."""
+        session = self.provider.get_session(session_id)
+        return None if session is None else self._document(session)
+
+    def _document(self, session: SessionRow) -> dict[str, Any]:
+        media = self._media_by_message(session["id"])
+        messages: list[dict[str, Any]] = []
+        for row in self.provider.stored_messages(session["id"]):
+            message: dict[str, Any] = dict(message_row(row))
+            if references := media.get(message["id"]):
+                message["media_refs"] = references
+            messages.append(message)
+        tags = self.provider.change_tags(session["id"], (), ())
+        return {**session, "tags": tags, "messages": messages, "format": EXPORT_FORMAT}
+
+    def export_all(self, source: str | None = None) -> list[dict[str, Any]]:
+        """Every session with its messages, in memory at once; `iter_export` streams."""
+        return list(self.iter_export(Filter(sources=None if source is None else (source,))))
+
+    def iter_export(self, where: Filter | None = None) -> Iterator[dict[str, Any]]:
+        """Sessions with their messages, one at a time, oldest first, parents before children where they can be."""
+        for session_id in self._ids(where or Filter()):
+            document = self.export_session(session_id)
+            # A session deleted meanwhile is no longer part of the store.
+            if document is not None:
+                yield document
+
+    def _ids(self, where: Filter) -> list[str]:
+        ids: list[str] = []
+        while page := self.provider.list_sessions(where, Page(_PAGE, len(ids)), "started"):
+            ids.extend(row["id"] for row in page)
+        return ids[::-1]
+
+    def import_sessions(self, documents: Iterable[Mapping[str, Any]], *, dry_run: bool = False) -> ImportReport:
+        """Take in what `export_session` gave: same ids, lineage, positions and ledger; each session all or nothing.
+
+        A session that exists is skipped and reported, never changed. A taken title gets the next number of its lineage.
+        A parent that is nowhere is left out and noted.
+        """
+        report = ImportReport()
+        parents: dict[str, str] = {}
+        for number, document in enumerate(documents):
+            name = str(document.get("id") or f"document {number}") if isinstance(document, Mapping) else f"{number}"
+            try:
+                self._import_one(document, parents, report, dry_run)
+            except Invalid as exc:
+                report.failed[name] = str(exc)
+        if not dry_run:
+            self._link(parents, report)
+        return report
+
+    def _import_one(
+        self, document: Mapping[str, Any], parents: dict[str, str], report: ImportReport, dry_run: bool
+    ) -> None:
+        if not isinstance(document, Mapping):
+            raise Invalid(f"a session must be a dict, not {type(document).__name__}")
+        values, drafts = self._parsed(document)
+        name = values["id"]
+        existing = self.provider.get_session(name)
+        if existing is not None:
+            report.skipped[name] = _collision(existing, document)
+            return
+        parent = values.pop("parent_session_id", None)
+        values["title"] = self._free_title(document, report)
+        if parent:
+            parents[name] = parent
+        if dry_run:
+            report.imported.append(name)
+        elif self.provider.create_session(values, drafts, tags=_tags(document)):
+            report.imported.append(name)
+            report.messages += len(drafts)
+        else:
+            report.skipped[name] = "another process created this id meanwhile"
+
+    def _parsed(self, document: Mapping[str, Any]) -> tuple[dict[str, Any], list[Draft]]:
+        check_id(document.get("id"), "id")
+        check_id(document.get("source"), "source")
+        values = {name: document.get(name) for name in SESSION_COLUMNS if name not in _NOT_IMPORTED}
+        values["started_at"] = check_time(document.get("started_at"), "started_at")
+        for name in ("metadata", "model_config"):
+            if values[name] is not None and not isinstance(values[name], str):
+                values[name] = to_json(values[name], name) or "{}"
+        rows = document.get("messages") or []
+        if not isinstance(rows, list):
+            raise Invalid(f"messages must be a list, not {type(rows).__name__}")
+        limit = self.features.max_content_bytes
+        drafts = [restored(row, max_bytes=limit, media_refs=row.get("media_refs") or ()) for row in rows]
+        return values, drafts
+
+    def _free_title(self, document: Mapping[str, Any], report: ImportReport) -> str | None:
+        title = titles.clean(document.get("title"))
+        if title is None or not any(row["title"] == title for row in self.provider.find_titles(title)):
+            return title
+        base, _ = titles.split(title)
+        taken = [row["title"] or "" for row in self.provider.find_titles(titles.lineage_prefix(base))]
+        free = titles.next_in_lineage(base, taken)
+        report.notes.append(f"{document['id']}: the title {title!r} is taken; imported as {free!r}")
+        return free
+
+    def _link(self, parents: Mapping[str, str], report: ImportReport) -> None:
+        for child, parent in parents.items():
+            if child not in report.imported:
+                continue
+            if self.provider.get_session(parent) is None:
+                report.notes.append(f"{child}: its parent {parent} is not here; imported without")
+            elif child == parent or child in {row["id"] for row in self.provider.ancestors(parent)}:
+                report.notes.append(f"{child}: its parent {parent} is also its descendant; imported without")
+            else:
+                self._link_one(child, parent, report)
+
+    def _link_one(self, child: str, parent: str, report: ImportReport) -> None:
+        try:
+            self.provider.update_session(child, {"parent_session_id": parent})
+        except SessionDBError as exc:
+            report.notes.append(f"{child}: could not be linked to its parent {parent}: {exc}")
+
+
+def _collision(existing: SessionRow, document: Mapping[str, Any]) -> str:
+    same = (existing["ledger"], existing["last_seq"]) == (document.get("ledger"), document.get("last_seq"))
+    return "already here, the same" if same else "the id is taken by a session with other messages"
+
+
+def _tags(document: Mapping[str, Any]) -> list[str]:
+    tags = document.get("tags") or []
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        raise Invalid(f"tags must be a list of texts, not {tags!r}")
+    return tags

@@ -1,0 +1,102 @@
+"""Connections: how they are opened, what is set on them, and what their errors mean."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+import apsw
+
+from ... import errors
+from ...sql.driver import Params, Row
+from ...sql.escape import storable
+from .dialect import SQLITE
+
+# WAL-reset fix and FTS5 fixes; older libraries lose committed rows.
+OLDEST_SQLITE = (3, 53, 2)
+
+Binding = Mapping[str, Any]
+_NOTHING: Params = {}
+
+
+class SQLiteTx:
+    """Statements on one connection, inside a transaction that somebody else began."""
+
+    __slots__ = ("connection",)
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+
+    def rows(self, sql: str, params: Params = _NOTHING) -> list[Row]:
+        return self.connection.execute(SQLITE.text(sql), storable(params)).fetchall()
+
+    def row(self, sql: str, params: Params = _NOTHING) -> Row | None:
+        cursor = self.connection.execute(SQLITE.text(sql), storable(params))
+        found: Row | None = cursor.fetchone()
+        cursor.close()
+        return found
+
+    def run(self, sql: str, params: Params = _NOTHING) -> int:
+        self.connection.execute(SQLITE.text(sql), storable(params))
+        return self.connection.changes()
+
+    def insert(self, sql: str, params: Params = _NOTHING) -> int | None:
+        connection = self.connection
+        connection.execute(SQLITE.text(sql), storable(params))
+        return connection.last_insert_rowid() if connection.changes() else None
+
+    def insert_many(self, sql: str, params: Sequence[Params]) -> list[int]:
+        self.connection.executemany(SQLITE.text(sql), map(storable, params))
+        last = self.connection.last_insert_rowid()
+        # One writer at a time, and ids that only grow: what was inserted is the last run of them.
+        return list(range(last - len(params) + 1, last + 1))
+
+
+def sqlite_version() -> tuple[int, ...]:
+    return tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
+
+
+def uri(path: str, **options: str | int) -> str:
+    tail = "&".join(f"{name}={value}" for name, value in options.items())
+    return f"file:{quote(os.path.abspath(path))}" + (f"?{tail}" if tail else "")
+
+
+def connect(path: str, *, read_only: bool = False, immutable: bool = False) -> apsw.Connection:
+    """An open connection with nothing set but the error detail; raises a typed error."""
+    flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
+    name = uri(path, immutable=1) if immutable else uri(path)
+    try:
+        # The VFS is named: loading the checksum VFS elsewhere changes the process's default.
+        return apsw.Connection(name, flags=flags | apsw.SQLITE_OPEN_URI, vfs="unix")
+    except apsw.Error as exc:
+        raise translated(exc, path) from exc
+
+
+def translated(exc: apsw.Error, path: str) -> errors.SessionDBError:
+    """The typed error for a driver's, told by its code."""
+    code = getattr(exc, "extendedresult", 0)
+    kind, sentence = _MEANING.get(code) or _MEANING.get(code & 0xFF) or (errors.SessionDBError, "{error}")
+    return kind(sentence.format(path=path, error=str(exc) or type(exc).__name__))
+
+
+_MEANING: dict[int, tuple[type[errors.SessionDBError], str]] = {
+    apsw.SQLITE_BUSY: (errors.Busy, "{path} is in use by another writer; try again"),
+    apsw.SQLITE_LOCKED: (errors.Busy, "{path} is in use by another writer; try again"),
+    apsw.SQLITE_FULL: (errors.DiskFull, "no room to write to {path}; free some space, then go on with the same handle"),
+    apsw.SQLITE_CORRUPT: (errors.Corrupt, "{path} is damaged ({error}); `sessiondb doctor` tells what can be saved"),
+    apsw.SQLITE_NOTADB: (errors.Corrupt, "{path} is not a database, or its header is damaged; nothing was changed"),
+    apsw.SQLITE_READONLY: (errors.Unavailable, "{path} cannot be written: {error}; open it with read_only=True to read"),
+    apsw.SQLITE_CANTOPEN: (errors.Unavailable, "{path} cannot be opened; check that its directory exists and is yours"),
+    apsw.SQLITE_PERM: (errors.Unavailable, "no permission to use {path}"),
+    apsw.SQLITE_AUTH: (errors.Unavailable, "no permission to use {path}"),
+    apsw.SQLITE_IOERR: (errors.Unavailable, "reading or writing {path} failed ({error}); nothing half written remains"),
+    apsw.SQLITE_PROTOCOL: (errors.Busy, "{path} is in use by another writer; try again"),
+    apsw.SQLITE_TOOBIG: (errors.Invalid, "a value is too large for the database"),
+    apsw.SQLITE_INTERRUPT: (errors.Unavailable, "the operation on {path} was interrupted"),
+    apsw.SQLITE_CONSTRAINT_UNIQUE: (errors.Conflict, "another row has the same key: {error}"),
+    apsw.SQLITE_CONSTRAINT_PRIMARYKEY: (errors.AlreadyExists, "the id is in use: {error}"),
+    apsw.SQLITE_CONSTRAINT_FOREIGNKEY: (errors.NotFound, "the session it refers to does not exist"),
+    apsw.SQLITE_CONSTRAINT: (errors.Conflict, "the store refuses this row: {error}"),
+}

@@ -1,0 +1,24 @@
+"""How SQLite spells the fragments of the SQL core."""
+
+from __future__ import annotations
+
+from ...sql.dialect import Dialect
+
+SQLITE = Dialect(
+    "sqlite",
+    {
+        "for_update": "",
+        "greatest": "max",
+        "substr": "substr",
+        "length": "length",
+        "position": "instr",
+        "ascii_lower": "lower",
+        "last_inserted": "last_insert_rowid()",
+        # The highest id ever given: a deleted message's id does not come back.
+        "newest_message_id": "COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'messages'), 0)",
+        "no_tag_conflict": "ON CONFLICT DO NOTHING",
+        "page": "LIMIT :limit OFFSET :offset",
+        # As bytes: substr() of text ends at a NUL, and a first prompt may be megabytes long.
+        "head": "CASE WHEN m.content_type = 'json' THEN m.content ELSE substr(CAST(m.content AS BLOB), 1, 512) END",
+    },
+)

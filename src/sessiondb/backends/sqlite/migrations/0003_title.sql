@@ -1,0 +1,2 @@
+-- A name for people.
+ALTER TABLE sessions ADD COLUMN title TEXT;

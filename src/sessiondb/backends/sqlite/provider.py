@@ -1,0 +1,105 @@
+"""`SQLiteProvider`: the SQL core on a file."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ... import errors
+from ...provider import Features
+from ...sql.driver import Driver, Tx
+from ...sql.provider import SQLProvider
+from . import engine, schema
+from .connection import OLDEST_SQLITE, sqlite_version
+
+R = TypeVar("R")
+_SYNCHRONOUS = ("FULL", "NORMAL", "EXTRA")
+
+
+class _Closed:
+    """Stands where the driver was."""
+
+    def read(self, work: Callable[[Tx], R]) -> R:
+        raise errors.Closed("the store is closed; open it again")
+
+    def write(self, work: Callable[[Tx], R]) -> R:
+        raise errors.Closed("the store is closed; open it again")
+
+
+class SQLiteProvider(SQLProvider):
+    name = "sqlite"
+    features = Features()
+
+    def __init__(self) -> None:
+        self.path: str | None = None
+        self.driver: Driver = _Closed()
+
+    @classmethod
+    def is_available(cls) -> bool:
+        return sqlite_version() >= OLDEST_SQLITE
+
+    def initialize(
+        self,
+        *,
+        path: str | os.PathLike[str],
+        read_only: bool = False,
+        upgrade: bool = True,
+        synchronous: str = "FULL",
+        deadline: float = 30.0,
+        readers: int = 4,
+    ) -> None:
+        """Open a file, creating or upgrading it; a second call changes nothing."""
+        if isinstance(self.driver, engine.Engine):
+            return
+        if not self.is_available():
+            needed, found = ".".join(map(str, OLDEST_SQLITE)), ".".join(map(str, sqlite_version()))
+            raise errors.NotSupported(f"SQLite {needed} or newer is needed, apsw brings {found}: pip install -U apsw")
+        if synchronous.upper() not in _SYNCHRONOUS:
+            raise errors.Invalid(f"synchronous must be one of {', '.join(_SYNCHRONOUS)}, not {synchronous!r}")
+        self.path = os.path.abspath(os.fspath(path))
+        self.media_directory = self.path + ".media"
+        options = engine.Options(read_only, upgrade, synchronous.upper(), float(deadline), readers)
+        self.driver = engine.acquire(self.path, options)
+
+    def shutdown(self) -> None:
+        if isinstance(self.driver, engine.Engine):
+            held, self.driver = self.driver, _Closed()
+            engine.release(held)
+
+    def size_bytes(self) -> int:
+        return sum(_size(f"{self.path}{suffix}") for suffix in ("", "-wal"))
+
+    def health(self) -> dict[str, Any]:
+        settings = self.driver.read(_settings)
+        held = self.driver
+        last = held.last_commit if isinstance(held, engine.Engine) else None
+        return {
+            "provider": self.name,
+            "status": "ok",
+            "path": self.path,
+            "schema_version": schema.VERSION,
+            **settings,
+            "size_bytes": self.size_bytes(),
+            "wal_bytes": _size(f"{self.path}-wal"),
+            "last_commit_age": None if last is None else max(0.0, time.time() - last),
+        }
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except FileNotFoundError:
+        return 0
+
+
+def _settings(tx: Tx) -> dict[str, Any]:
+    sessions, messages = tx.row("SELECT COUNT(*), COALESCE(SUM(message_count), 0) FROM sessions") or (0, 0)
+    journal = tx.row("PRAGMA journal_mode")
+    return {
+        "sqlite_version": ".".join(map(str, sqlite_version())),
+        "journal_mode": journal[0] if journal else None,
+        "sessions": sessions,
+        "messages": messages,
+    }

@@ -1,0 +1,187 @@
+"""Whose file is it, and is its schema ours? Create, upgrade, or refuse and leave it byte for byte as it is."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import apsw
+
+from ... import errors
+from ...sql.adopt import adopt, adrift_sessions, relate
+from .connection import SQLiteTx, connect, translated
+from .crash import kill_point
+
+# "sdb1" as a number: what makes a file ours, whatever version number another program stamps on it.
+APPLICATION_ID = 0x73646231
+VERSION = 1001
+SEED_VERSIONS = range(1, 7)
+
+_ADD_COLUMN = re.compile(r"ALTER TABLE (\w+) ADD COLUMN (\w+)")
+_NAME = re.compile(r"(\d{4})_\w+\.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a look at a file says: `empty`, `ours`, `seed` or `foreign`, and its version."""
+
+    name: str
+    version: int = 0
+
+
+@cache
+def migrations() -> tuple[tuple[int, tuple[str, ...]], ...]:
+    """(version, statements) in order, from the files of the package."""
+    folder = resources.files(__package__) / "migrations"
+    found = sorted((int(match[1]), path) for path in folder.iterdir() if (match := _NAME.fullmatch(path.name)))
+    return tuple((version, tuple(_statements(path.read_text("utf-8")))) for version, path in found)
+
+
+def _statements(text: str) -> Iterator[str]:
+    plain = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--"))
+    return (statement.strip() for statement in plain.split(";") if statement.strip())
+
+
+def probe(path: str) -> Kind:
+    """Look at a file without changing it; raises Corrupt when it is no database."""
+    if os.path.getsize(path) == 0 and not os.path.exists(path + "-wal"):
+        return Kind("empty")
+    # Without a WAL nobody is writing; immutable leaves no sidecar behind.
+    connection = connect(path, read_only=True, immutable=not os.path.exists(path + "-wal"))
+    try:
+        return kind_of(connection)
+    except apsw.Error as exc:
+        raise translated(exc, path) from exc
+    finally:
+        connection.close()
+
+
+def kind_of(connection: apsw.Connection) -> Kind:
+    if connection.pragma("application_id") == APPLICATION_ID:
+        return Kind("ours", int(connection.pragma("user_version")))
+    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if not tables:
+        return Kind("empty")
+    if not {"sessions", "messages", "schema_version"} <= tables:
+        return Kind("foreign")
+    found = connection.execute("SELECT MAX(version) FROM schema_version").fetchone()
+    version = int(found[0]) if found and isinstance(found[0], int) else 0
+    return Kind("seed" if version in SEED_VERSIONS else "foreign", version)
+
+
+def check(kind: Kind, path: str, *, upgrade: bool) -> None:
+    """Raise unless the file may be used, created or upgraded."""
+    if kind.name == "foreign":
+        raise errors.SchemaTooNew(
+            f"{path} belongs to another program (version {kind.version}); it was not touched: "
+            f"`sessiondb import {path}` copies its conversations"
+        )
+    if kind.name == "ours" and kind.version > VERSION:
+        raise errors.SchemaTooNew(
+            f"{path} has schema {kind.version}, this program knows {VERSION}; upgrade sessiondb. Nothing was changed"
+        )
+    if kind.name == "seed" and not upgrade:
+        raise errors.SchemaOutdated(
+            f"{path} has schema {kind.version} of the original; open it with upgrade=True to upgrade it in place, "
+            f"or copy its conversations with `sessiondb import {path}`"
+        )
+
+
+def install(connection: apsw.Connection, kind: Kind) -> None:
+    """Bring an empty, seed or older file of ours to the current version, in one transaction."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for version, statements in migrations():
+            if version > kind.version:
+                for statement in statements:
+                    _apply(connection, statement)
+                    kill_point("migration step")
+        connection.execute("DELETE FROM schema_version")
+        connection.execute("INSERT INTO schema_version (version) VALUES (?)", (VERSION,))
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        kill_point("before migration commit")
+        connection.execute("COMMIT")
+        kill_point("after migration commit")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _apply(connection: apsw.Connection, statement: str) -> None:
+    column = _ADD_COLUMN.match(statement)
+    # A file may be ahead of its number: its writer died between the column and the version.
+    if column is None or column[2] not in _columns(connection, column[1]):
+        connection.execute(statement)
+
+
+def _columns(connection: apsw.Connection, table: str) -> set[str]:
+    return {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
+
+
+def needs_adoption(connection: apsw.Connection) -> bool:
+    """Did older code write here? Two look-ups in indexes that are nearly always empty."""
+    found = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM messages WHERE seq IS NULL)"
+        " OR EXISTS (SELECT 1 FROM sessions WHERE relation = 'root' AND parent_session_id IS NOT NULL)"
+    ).fetchone()
+    return bool(found and found[0])
+
+
+def adopt_some(tx: SQLiteTx) -> int:
+    """Give positions to a batch of rows of older code; returns how many there were."""
+    changed = relate(tx)
+    for session_id in adrift_sessions(tx, 20):
+        changed += adopt(tx, session_id)
+    return changed
+
+
+def backup_name(path: str, version: int) -> str:
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+    return f"{path}.v{version}-{stamp}.bak"
+
+
+def backup_before_upgrade(path: str, version: int) -> str:
+    """A verified copy beside the file, complete or not there at all; returns its path."""
+    target = backup_name(path, version)
+    draft = f"{target}.part"
+    source = connect(path, read_only=True)
+    try:
+        counts = _copy(source, draft)
+        if _counts(source) != counts:
+            raise errors.Unavailable(f"{path} changed while it was copied; stop the program that writes to it")
+    except apsw.Error as exc:
+        raise translated(exc, path) from exc
+    finally:
+        source.close()
+    os.replace(draft, target)
+    return target
+
+
+def _copy(source: apsw.Connection, draft: str) -> tuple[int, int]:
+    if os.path.exists(draft):
+        os.unlink(draft)
+    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    copy = connect(draft)
+    try:
+        with copy.backup("main", source, "main") as backup:
+            while not backup.done:
+                backup.step(4096)
+        problems = copy.execute("PRAGMA quick_check(1)").fetchall()
+        if problems != [("ok",)]:
+            raise errors.Corrupt(f"the copy does not check out ({problems[0][0]}); the original was not upgraded")
+        copy.execute("PRAGMA journal_mode = DELETE")
+        return _counts(copy)
+    finally:
+        copy.close()
+
+
+def _counts(connection: apsw.Connection) -> tuple[int, int]:
+    found = connection.execute("SELECT (SELECT COUNT(*) FROM sessions), (SELECT COUNT(*) FROM messages)").fetchone()
+    return found[0], found[1]

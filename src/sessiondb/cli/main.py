@@ -1,0 +1,116 @@
+"""The entry: finds the command in the registry, and turns what goes wrong into one sentence and an exit code.
+
+0 done · 1 other, or "no" answered · 2 usage · 3 not found · 4 conflict · 5 unavailable · 6 schema or corruption.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from types import TracebackType
+from typing import Any, NoReturn
+
+import click
+
+from .. import __version__, registry
+from ..errors import SessionDBError
+from . import options, output
+
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+
+class Commands(click.Group):
+    """Commands by their name in the registry, those of other distributions included."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return registry.names("commands")
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if not registry.has("commands", cmd_name):
+            return None
+        try:
+            command: click.Command = registry.load("commands", cmd_name)
+        except SessionDBError as exc:
+            # One broken plug-in must not take the help of all commands away.
+            return _broken(cmd_name, exc)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            raise click.UsageError(f"no command {args[0]!r}; known: {', '.join(self.list_commands(ctx))}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+def _broken(name: str, error: SessionDBError) -> click.Command:
+    def fail() -> NoReturn:
+        raise error
+
+    return click.Command(name, callback=fail, help=f"Broken: {error}", short_help="(cannot be loaded)")
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
+@click.version_option(__version__, prog_name="sessiondb", message="%(prog)s %(version)s")
+@options.place
+@options.debug
+def commands() -> None:
+    """Keeps the conversations of AI agents, and finds them again.
+
+    The store is the one of --db, else of $SESSIONDB_URL, else of config.yaml, else ~/.sessiondb/state.db.
+
+    \b
+    Example:
+        sessiondb list --limit 5
+        sessiondb search "nginx 502"
+    """
+
+
+def main() -> NoReturn:
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line and return its exit code."""
+    state = options.State()
+    sys.excepthook = _one_sentence
+    for stream in (sys.stdout, sys.stderr):
+        _never_fail(stream)
+    try:
+        result = commands.main(arguments, prog_name="sessiondb", standalone_mode=False, obj=state)
+        sys.stdout.flush()
+    except click.ClickException as exc:
+        exc.show()
+        return exc.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except BrokenPipeError:
+        return _pipe_closed()
+    except (SessionDBError, OSError) as exc:
+        if state.debug:
+            traceback.print_exc()
+        output.complain(exc)
+        return getattr(exc, "exit_code", 1)
+    finally:
+        if state.debug:
+            sys.excepthook = sys.__excepthook__
+    return result if isinstance(result, int) else 0
+
+
+def _never_fail(stream: Any) -> None:
+    # A locale that lacks a character must not cost the answer.
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="backslashreplace")
+
+
+def _pipe_closed() -> int:
+    """The reader has gone: say nothing, not even from the flush at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return PIPE_CLOSED
+
+
+def _one_sentence(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """What a bug shows instead of a traceback."""
+    output.complain(f"internal error: {kind.__name__}: {error}; --debug shows where")

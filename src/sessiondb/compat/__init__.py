@@ -1,0 +1,1 @@
+"""Other programs' import names, so that code written for them runs unchanged."""

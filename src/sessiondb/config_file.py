@@ -1,0 +1,175 @@
+"""config.yaml: its keys, their checks, and `${VAR}` in its texts.
+
+    sessiondb:
+      provider: postgresql            # default: sqlite
+      sqlite:
+        path: ~/agents/state.db       # a relative path is taken from the home
+        synchronous: full             # or normal
+        deadline: 30                  # seconds a write waits for other writers
+        checksums: true
+      postgresql:                     # mysql: the same keys
+        dsn: postgresql://agent:${PGPASSWORD}@db.example/agents
+        pool_size: 10
+        max_overflow: 5
+    display:
+      resume_display: full            # or minimal
+
+`${VAR}` is replaced from the environment, in the values that are used; each of its variables must be set.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from . import registry
+from .config import expand_user
+from .errors import Invalid
+
+Check = Callable[[Any], Any]
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("text")
+    return value
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | str) or not str(value).isdecimal():
+        raise ValueError("a whole number")
+    return int(value)
+
+
+def _seconds(value: Any) -> float:
+    try:
+        seconds = float("nan") if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        seconds = float("nan")
+    if not 0 <= seconds < float("inf"):
+        raise ValueError("a number of seconds")
+    return seconds
+
+
+def _switch(value: Any) -> bool:
+    return _one_of("true", "false")(value) == "true"
+
+
+def _one_of(*choices: str) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
+        if str(value).lower() not in choices:
+            raise ValueError(" or ".join(choices))
+        return str(value).lower()
+
+    return check
+
+
+_SERVER: dict[str, Check] = {"dsn": _text, "pool_size": _whole, "max_overflow": _whole}
+KEYS: dict[str, dict[str, Check]] = {
+    "sqlite": {
+        "path": _text,
+        "synchronous": _one_of("full", "normal"),
+        "deadline": _seconds,
+        "checksums": _switch,
+    },
+    "postgresql": _SERVER,
+    "mysql": _SERVER,
+    "memory": {},
+}
+
+
+class ConfigFile:
+    """The values of a file, each checked when it is asked for; an absent file has none."""
+
+    def __init__(self, name: str, values: Any, env: Mapping[str, str]) -> None:
+        self.name = name
+        self._env = env
+        top = self._mapping(values, "the file")
+        self._values = self._mapping(top.get("sessiondb"), "sessiondb")
+        self._display = self._mapping(top.get("display"), "display")
+
+    def provider(self) -> str | None:
+        named = self._values.get("provider")
+        return None if named is None else str(self._value(_text, named, "sessiondb.provider"))
+
+    def resume_display(self) -> tuple[str, str]:
+        """How much of a resumed conversation is shown, and where that was said."""
+        given = self._display.get("resume_display")
+        if given is None:
+            return "full", "default"
+        return self._value(_one_of("full", "minimal"), given, "display.resume_display"), self.name
+
+    def section(self, provider: str) -> dict[str, Any]:
+        """The options of a provider; those of a provider that others ship are passed on as they are."""
+        given = self._mapping(self._values.get(provider), f"sessiondb.{provider}")
+        checks = KEYS.get(provider, dict.fromkeys(given))
+        values = {
+            key: self._value(checks[key], value, f"sessiondb.{provider}.{key}")
+            for key, value in given.items()
+            if value is not None and key in checks
+        }
+        if provider == "sqlite" and "path" in values:
+            values["path"] = os.path.join(os.path.dirname(self.name), expand_user(values["path"], self._env))
+        return values
+
+    def warnings(self) -> Iterator[str]:
+        """What nobody reads, so that a misspelt key is seen."""
+        for key in self._unknown():
+            yield f"{self.name}: unknown key sessiondb.{key} is ignored"
+
+    def _unknown(self) -> Iterator[str]:
+        for key, value in self._values.items():
+            if key in KEYS and isinstance(value, dict):
+                yield from (f"{key}.{name}" for name in value if name not in KEYS[key])
+            elif key not in KEYS and key != "provider" and not registry.has("providers", str(key)):
+                yield key
+
+    def _mapping(self, value: Any, key: str) -> dict[str, Any]:
+        if value is not None and not isinstance(value, dict):
+            raise Invalid(f"{self.name}: {key} must hold keys and values, not {type(value).__name__}")
+        return value or {}
+
+    def _value(self, check: Check | None, written: Any, key: str) -> Any:
+        value = self._substituted(written, key) if isinstance(written, str) else written
+        try:
+            return check(value) if check else value
+        except ValueError as exc:
+            # The value as written: what a variable holds may be a secret.
+            raise Invalid(f"{self.name}: {key} must be {exc}, not {written!r}") from None
+
+    def _substituted(self, text: str, key: str) -> str:
+        if "${" not in text:
+            return text
+        import re
+
+        variable = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+        unset = [name for name in dict.fromkeys(variable.findall(text)) if name not in self._env]
+        if unset:
+            raise Invalid(f"{self.name}: {key} needs {', '.join(unset)} in the environment; not set")
+        return variable.sub(lambda found: self._env[found[1]], text)
+
+
+def read(home: str, env: Mapping[str, str]) -> ConfigFile:
+    """The file in this home; one without values when there is none. Raises Invalid."""
+    name = os.path.join(home, "config.yaml")
+    try:
+        with open(name, "rb") as stream:
+            text = stream.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return ConfigFile(name, None, env)
+    except OSError as exc:
+        raise Invalid(f"{name} cannot be read: {exc.strerror}") from exc
+    return ConfigFile(name, _parsed(name, text), env)
+
+
+def _parsed(name: str, text: bytes) -> Any:
+    import yaml
+
+    try:
+        return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.MarkedYAMLError as exc:
+        line = f", line {exc.problem_mark.line + 1}" if exc.problem_mark else ""
+        raise Invalid(f"{name}{line}: {exc.problem or 'not YAML'}") from exc
+    except yaml.YAMLError as exc:
+        raise Invalid(f"{name} is not YAML: {str(exc).splitlines()[0]}") from exc

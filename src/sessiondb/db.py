@@ -1,0 +1,72 @@
+"""`SessionDB`: the API, put together from its parts."""
+
+from __future__ import annotations
+
+import os
+import time
+from types import TracebackType
+from typing import Any, Self
+
+from .api.lineage import Lineage
+from .api.messages import Messages
+from .api.search import Search
+from .api.sessions import Sessions
+from .api.stats import Stats
+from .api.titles import Titles
+from .api.transfer import Transfer
+from .api.trash import Trash
+from .ids import Clock
+from .provider import SessionDBProvider
+
+
+class SessionDB(Sessions, Titles, Messages, Lineage, Search, Transfer, Trash, Stats):
+    """The conversations of agents: sessions, messages, titles, lineage, counters, search, export.
+
+    Safe to use from many threads; several processes may open the same store.
+    """
+
+    def __init__(
+        self,
+        db_path: str | os.PathLike[str] | None = None,
+        *,
+        read_only: bool = False,
+        clock: Clock = time.time,
+        provider: SessionDBProvider | None = None,
+        **options: Any,
+    ) -> None:
+        """Open a path or URL; without one, what SESSIONDB_URL or config.yaml name, or `~/.sessiondb/state.db`.
+
+        `provider` takes one that is initialised already. Further options go to the provider.
+        """
+        self._clock = clock
+        self.provider = provider or _opened(db_path, read_only, options)
+
+    @property
+    def db_path(self) -> str | None:
+        """The file of the store, where it is one."""
+        return getattr(self.provider, "path", None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<SessionDB {self.provider.name} {self.db_path or ''}>".replace(" >", ">")
+
+
+def _opened(target: str | os.PathLike[str] | None, read_only: bool, options: dict[str, Any]) -> SessionDBProvider:
+    from . import config, registry
+
+    settings = config.load(target)
+    provider: SessionDBProvider = registry.load("providers", settings.provider)()
+    provider.initialize(**{**settings.options, **options}, **({"read_only": True} if read_only else {}))
+    return provider
+
+
+def open_store(target: str | os.PathLike[str] | None = None, **options: Any) -> SessionDB:
+    """Open a store by URL or path: `sqlite:///…`, `postgresql://…`, `mysql://…`, or a file."""
+    return SessionDB(target, **options)

@@ -1,0 +1,260 @@
+"""The contract of a backend: some thirty primitives, each one transaction, and the features that may differ.
+
+`SessionDB` checks and prepares what callers give, and composes these primitives; a provider stores and finds.
+A primitive either happens entirely or not at all, and raises only errors of `sessiondb.errors`.
+The laws in `sessiondb.testing` say what each must do; the memory provider is the shortest text that obeys them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .models import (
+    Draft,
+    Filter,
+    ListedSession,
+    Matches,
+    MediaRefRow,
+    MessageFilter,
+    MessageRow,
+    Order,
+    Page,
+    SearchOrder,
+    SessionRow,
+    ToolCallRow,
+)
+from .search.query import Query
+from .search.scan import scan
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What may differ between providers, each a named fact with a law on both sides."""
+
+    # Does the store survive the process?
+    persistent: bool = True
+    # May several processes use it at once?
+    multi_process: bool = True
+    # Can it be opened for reading only?
+    read_only: bool = True
+    # Is there a full-text index, or does every search read all rows?
+    indexed_search: bool = False
+    # The longest text of one message, in bytes of UTF-8.
+    max_content_bytes: int = 64 * 1024 * 1024
+
+
+class SessionDBProvider(ABC):
+    """Stores sessions and messages; one instance per store, safe to use from many threads."""
+
+    name: str
+    features: Features = Features()
+    # Where files named by their hash are kept for this store; None: nowhere of its own.
+    media_directory: str | None = None
+
+    # --- life ---
+
+    @classmethod
+    @abstractmethod
+    def is_available(cls) -> bool:
+        """Whether what this provider needs (driver, library version) is installed; touches no store."""
+
+    @abstractmethod
+    def initialize(self, **kwargs: Any) -> None:
+        """Open the store, create or upgrade its schema; raises a typed error when it cannot be used."""
+
+    @abstractmethod
+    def shutdown(self) -> None:
+        """Release everything; a second call changes nothing."""
+
+    @abstractmethod
+    def health(self) -> dict[str, Any]:
+        """Facts for operators: schema, effective settings, sizes, age of the last durable commit."""
+
+    # --- sessions ---
+
+    @abstractmethod
+    def create_session(self, row: Mapping[str, Any], messages: Sequence[Draft] = (), *, tags: Sequence[str] = ()) -> bool:
+        """Insert a session with its messages; False, and nothing changed, when the id exists.
+
+        Raises NotFound for an unknown parent, TitleTaken for a taken title. Counters and ledger follow from `messages`;
+        `last_seq` of the row counts when it is higher than the last position.
+        """
+
+    @abstractmethod
+    def get_session(self, session_id: str) -> SessionRow | None: ...
+
+    @abstractmethod
+    def update_session(self, session_id: str, changes: Mapping[str, Any], *, unless_set: str | None = None) -> bool:
+        """Set columns; False when there is no such session, or when the column `unless_set` is not NULL."""
+
+    @abstractmethod
+    def add_usage(
+        self, session_id: str, amounts: Mapping[str, float | None], facts: Mapping[str, str | None], *, absolute: bool
+    ) -> bool:
+        """Add token and cost `amounts` (or set them), keep billing facts; False when there is no such session.
+
+        An amount of None leaves its column alone. Of `facts`, model and billing_* only fill a NULL; the others replace.
+        """
+
+    @abstractmethod
+    def set_title(self, session_id: str, title: str | None, source: str | None, *, only_if_empty: bool = False) -> bool:
+        """Set or clear a title; False when there is no such session, or a title stands and `only_if_empty`.
+
+        Raises TitleTaken, naming the holder.
+        """
+
+    @abstractmethod
+    def find_titles(self, prefix: str) -> list[SessionRow]:
+        """Sessions whose title starts with `prefix`, exactly, by case; newest started first."""
+
+    @abstractmethod
+    def find_ids(self, prefix: str, limit: int) -> list[str]:
+        """Session ids that start with `prefix`, in order of id."""
+
+    @abstractmethod
+    def list_sessions(self, where: Filter, page: Page, order: Order) -> list[ListedSession]:
+        """Sessions, newest first, with `preview` and `last_active` filled in."""
+
+    @abstractmethod
+    def count_sessions(self, where: Filter) -> int: ...
+
+    @abstractmethod
+    def change_tags(self, session_id: str, add: Sequence[str], remove: Sequence[str]) -> list[str]:
+        """Change the tags of a session and return what it has now, sorted; raises NotFound."""
+
+    # --- lineage ---
+
+    @abstractmethod
+    def ancestors(self, session_id: str) -> list[SessionRow]:
+        """The parent, its parent, and so on; ends at a cycle."""
+
+    @abstractmethod
+    def descendants(self, session_id: str) -> list[SessionRow]:
+        """All below, parents before children, by start within a generation; each once."""
+
+    @abstractmethod
+    def rotate(self, session_id: str, child: Mapping[str, Any]) -> str:
+        """End the session with reason "compression" and create `child` with the next title of its lineage.
+
+        The title moves on only when the parent has one. Returns the id of the continuation: the existing one when
+        there is one already. Raises NotFound.
+        """
+
+    # --- messages ---
+
+    @abstractmethod
+    def append(self, session_id: str, messages: Sequence[Draft], *, expected_seq: int | None = None) -> list[int]:
+        """Append in order, all or nothing, and return the ids.
+
+        A message whose key the session already has is not stored again: its id is returned. Raises NotFound, and
+        Conflict when `expected_seq` is not the last position (keys that are all known are answered first).
+        """
+
+    @abstractmethod
+    def get_messages(
+        self,
+        session_id: str,
+        *,
+        after: int | None = None,
+        before: int | None = None,
+        limit: int | None = None,
+        newest: bool = False,
+        include_inactive: bool = False,
+    ) -> list[MessageRow]:
+        """Messages in order, with positions above `after` and below `before`; `newest` keeps the last `limit`."""
+
+    @abstractmethod
+    def get_message(self, message_id: int) -> MessageRow | None: ...
+
+    @abstractmethod
+    def count_messages(self, session_id: str | None = None) -> int: ...
+
+    @abstractmethod
+    def replace_messages(self, session_id: str, messages: Sequence[Draft]) -> list[int]:
+        """Put `messages` in the place of all there are; positions go on, none is used twice. Raises NotFound."""
+
+    @abstractmethod
+    def clear_messages(self, session_id: str) -> None:
+        """Remove all messages and zero their counts; tokens, costs and title stay. An unknown id is ignored."""
+
+    @abstractmethod
+    def set_active(self, session_id: str, after: int, active: bool) -> int:
+        """Hide or show the messages with positions above `after`; returns how many changed."""
+
+    @abstractmethod
+    def stored_messages(self, session_id: str) -> Iterator[dict[str, Any]]:
+        """Every row of a session as it is stored, inactive ones too, in order; rows not adopted yet come last, seq None.
+
+        Read in batches: no transaction stays open while the caller works.
+        """
+
+    @abstractmethod
+    def get_tool_calls(self, session_id: str) -> list[ToolCallRow]: ...
+
+    @abstractmethod
+    def get_media_refs(self, session_id: str) -> list[MediaRefRow]: ...
+
+    @abstractmethod
+    def scan_messages(
+        self, where: Filter, messages: MessageFilter, *, newest: bool = True, batch: int = 500
+    ) -> Iterator[tuple[MessageRow, SessionRow]]:
+        """All messages of the selected sessions in order of id, each with its session's id, source, model, title, started_at.
+
+        Read in batches: no transaction stays open while the caller works.
+        """
+
+    # --- deletion ---
+
+    @abstractmethod
+    def delete_sessions(self, where: Filter, *, deleted_at: float, hard: bool = False) -> list[str]:
+        """Move the selected sessions with all they own to the trash, or destroy them if `hard`; returns their ids.
+
+        Children that stay lose their parent, and the trash remembers them.
+        """
+
+    @abstractmethod
+    def list_trash(self, page: Page) -> list[SessionRow]:
+        """Deleted sessions, the last deleted first; `deleted_at` tells when."""
+
+    @abstractmethod
+    def restore(self, session_id: str, *, new_id: str | None = None, new_title: bool = False) -> str:
+        """Bring back the last deleted session of this id and return its id.
+
+        Raises NotFound; AlreadyExists when the id is in use and no `new_id` is given; TitleTaken when the title is in
+        use and not `new_title` (the next number of the lineage). Links to parent and orphaned children are restored.
+        """
+
+    @abstractmethod
+    def empty_trash(self, deleted_before: float) -> int:
+        """Destroy what was deleted before that time; returns the number of sessions."""
+
+    # --- facts ---
+
+    @abstractmethod
+    def usage_by_model(self, where: Filter) -> list[dict[str, Any]]:
+        """Per model: session_count and the sums of tokens and costs (NULL while unknown), dearest first."""
+
+    @abstractmethod
+    def top_sessions_by_tokens(self, where: Filter, limit: int) -> list[SessionRow]: ...
+
+    @abstractmethod
+    def stats(self) -> dict[str, Any]:
+        """`sessions`, `messages`, `sources` (name -> sessions, most first) and `size_bytes`."""
+
+    @abstractmethod
+    def get_meta(self, key: str) -> str | None: ...
+
+    @abstractmethod
+    def set_meta(self, key: str, value: str | None) -> None:
+        """Keep a value under a key; None removes it."""
+
+    # --- search ---
+
+    def search(
+        self, query: Query, where: Filter, messages: MessageFilter, page: Page, order: SearchOrder, now: float
+    ) -> Matches:
+        """Messages that match, best first. This base form reads every row, so that no provider is without search."""
+        return scan(self.scan_messages(where, messages), query, page, order, now)

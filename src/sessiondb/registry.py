@@ -1,0 +1,82 @@
+"""Where the parts are: name -> "module:object" for our own, entry points for what others ship.
+
+A part is imported when it is asked for by name. Our own names win; on a miss the entry points of the group
+`sessiondb.<kind>` are read, so another distribution adds a provider or a command by declaring one:
+
+    [project.entry-points."sessiondb.providers"]
+    redis = "my_package.store:RedisProvider"
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from .errors import Invalid, SessionDBError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+TABLES: dict[str, dict[str, str]] = {
+    "providers": {
+        "memory": "sessiondb.backends.memory:MemoryProvider",
+        "sqlite": "sessiondb.backends.sqlite:SQLiteProvider",
+    },
+    "commands": {
+        "delete": "sessiondb.cli.delete:command",
+        "export": "sessiondb.cli.export:command",
+        "list": "sessiondb.cli.list:command",
+        "rename": "sessiondb.cli.rename:command",
+        "search": "sessiondb.cli.search:command",
+        "show": "sessiondb.cli.show:command",
+        "stats": "sessiondb.cli.stats:command",
+        "verify": "sessiondb.cli.verify:command",
+    },
+}
+
+
+def load(kind: str, name: str) -> Any:
+    """The object registered under `name`. Raises Invalid for an unknown name, naming the known ones."""
+    place = _table(kind).get(name)
+    if place is not None:
+        module, _, attribute = place.partition(":")
+        return getattr(import_module(module), attribute)
+    found = _entry_points(kind).get(name)
+    if found is None:
+        raise Invalid(f"unknown {kind.removesuffix('s')} {name!r}; known: {', '.join(names(kind))}")
+    return _load_foreign(kind, found)
+
+
+def names(kind: str) -> list[str]:
+    """All names of a kind, our own and those of other distributions, sorted."""
+    return sorted({*_table(kind), *_entry_points(kind)})
+
+
+def has(kind: str, name: str) -> bool:
+    """Whether `load` would find something under this name; imports no part."""
+    return name in _table(kind) or name in _entry_points(kind)
+
+
+def _table(kind: str) -> dict[str, str]:
+    try:
+        return TABLES[kind]
+    except KeyError:
+        raise Invalid(f"nothing of kind {kind!r} is registered; kinds: {', '.join(sorted(TABLES))}") from None
+
+
+def _entry_points(kind: str) -> dict[str, EntryPoint]:
+    # Reading the metadata of all installed distributions takes longer than a whole command: only on a miss.
+    from importlib.metadata import entry_points
+
+    return {point.name: point for point in entry_points(group=f"sessiondb.{kind}")}
+
+
+def _load_foreign(kind: str, point: EntryPoint) -> Any:
+    try:
+        return point.load()
+    except Exception as exc:
+        shipped_by = point.dist.name if point.dist else "an unknown distribution"
+        raise SessionDBError(
+            f"the {kind.removesuffix('s')} {point.name!r} of {shipped_by} is broken: {type(exc).__name__}: {exc}; "
+            f"update or uninstall {shipped_by}"
+        ) from exc

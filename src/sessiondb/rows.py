@@ -1,0 +1,70 @@
+"""Stored columns to what callers see; pure."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+from .models import MediaRefRow, MessageRow, SessionRow
+
+PREVIEW_LENGTH = 60
+SUMMARY_LENGTH = 200
+# A preview never needs more characters than these; whole messages may be megabytes.
+PREVIEW_READ = 63
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        # Text that older code put there stays readable as it is.
+        return text
+
+
+def session_row(values: dict[str, Any]) -> SessionRow:
+    if values["metadata"] is not None:
+        values["metadata"] = _decoded(values["metadata"])
+    return cast(SessionRow, values)
+
+
+def message_row(values: dict[str, Any]) -> MessageRow:
+    if values["content_type"] == "json" and values["content"] is not None:
+        values["content"] = _decoded(values["content"])
+    if values["tool_calls"] is not None:
+        values["tool_calls"] = _decoded(values["tool_calls"])
+    if values["metadata"] is not None:
+        values["metadata"] = _decoded(values["metadata"])
+    return cast(MessageRow, values)
+
+
+def media_ref_row(values: dict[str, Any]) -> MediaRefRow:
+    if values["metadata"] is not None:
+        values["metadata"] = _decoded(values["metadata"])
+    return cast(MediaRefRow, values)
+
+
+def text_of(content: Any) -> str:
+    """The words of a message: its text, or the text parts of structured content."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, dict):
+        return text_of(content.get("text") or content.get("content"))
+    if isinstance(content, list):
+        return "\n".join(filter(None, map(text_of, content)))
+    return ""
+
+
+def stored_text(content: str | None, content_type: str | None) -> str:
+    if content is None:
+        return ""
+    return text_of(_decoded(content)) if content_type == "json" else content
+
+
+def preview(content: str | None, content_type: str | None) -> str:
+    """The first words of a conversation on one line; 60 characters, then "..."."""
+    text = stored_text(content, content_type)[:PREVIEW_READ].replace("\r", " ").replace("\n", " ")
+    return text[:PREVIEW_LENGTH] + "..." if len(text) > PREVIEW_LENGTH else text
+
+
+def summary(content: str | None, content_type: str | None) -> str:
+    return stored_text(content, content_type)[:SUMMARY_LENGTH]

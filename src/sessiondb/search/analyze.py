@@ -1,0 +1,236 @@
+"""The one analysis of text: what a word is, for every engine, at index time and at query time.
+
+Text is compared by NFKC, casefolded, without the diacritics of Latin and Greek, Arabic and Hebrew vowel points and
+invisible characters; digits of all scripts are equal. A word is a run of letters and digits, everything else separates.
+Scripts that write no blanks between words (Han, Kana, Hangul, Thai, Lao, Khmer, Myanmar) give overlapping pairs of
+characters and the last character alone, so that any part of a run is a phrase and one character is a prefix.
+An emoji is a word. Whoever changes an outcome here raises `VERSION`: indexes made before are made again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+from unicodedata import category, combining, decimal, normalize
+
+VERSION = 1
+MAX_TOKEN = 64
+KEPT_PREFIX = 48
+
+Span = tuple[str, int, int]
+
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3040-\u30ff"
+    "\u3100-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\ua9e0-\ua9ff\uaa60-\uaa7f\uac00-\ud7ff\uf900-\ufaff"
+    "\U0001aff0-\U0001b16f\U00020000-\U000323af"
+)
+_EMOJI = "\u231a-\u231b\u23e9-\u23fa\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001fbff"
+# Diacritics, points, skin tones and selectors that readers leave out when they type.
+_OPTIONAL = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670-\u0670\u06d6-\u06ed\u08d3-\u08ff\u1ab0-\u1aff"
+    "\u1dc0-\u1dff\u20d0-\u20ff\u302a-\u302f\ufe00-\ufe0f\ufe20-\ufe2f\U0001f3fb-\U0001f3ff\U000e0100-\U000e01ef"
+)
+# Composed with the character before them, though no marks themselves: there is no border between.
+_JOINS_BACK = "\u1160-\u11ff\u3130-\u318f\ud7b0-\ud7ff\uff9e-\uffdc"
+# Tatweel stretches a word; the modifier letters from ʹ to ʿ are typed as apostrophes.
+_SPECIAL = {"\u0640": "", **dict.fromkeys("\u02b9\u02ba\u02bb\u02bc\u02bd\u02be\u02bf", " ")}
+_SPECIAL |= dict(zip("đðøłħŧıæœþ", ("d", "d", "o", "l", "h", "t", "i", "ae", "oe", "th"), strict=True))
+_SPECIAL |= dict(zip("ёأإآٱىیک", "еااااييك", strict=True))
+
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
+_CHUNK = re.compile(r"[^ \t\r\n]+")
+_FOREIGN = re.compile(r"[^\x00-\x7f]+")
+# Patterns left as text are compiled at first use: a command that only lists must start fast.
+# Plain words first, to be passed over; what is left are identifiers.
+_IDENTIFIER = r"(?:[A-Z]?[a-z]++|[A-Z]++|[0-9]++)(?![A-Za-z0-9])|([A-Za-z0-9]++)"
+_PART = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
+
+
+@cache
+def _run() -> re.Pattern[str]:
+    """Groups: a run of an unspaced script, or a word. Costly to compile, and plain English never needs it."""
+    return re.compile(f"([{_UNSPACED}]+)|([^\x00-/:-@\\[-`{{-\x7f{_UNSPACED}]+)")
+
+
+def _within(ranges: str, character: str) -> bool:
+    return any(ranges[at] <= character <= ranges[at + 2] for at in range(0, len(ranges), 3))
+
+
+def tokens(text: str) -> list[str]:
+    """The words of the text in order, as they are indexed."""
+    if text.isascii():
+        words = _ASCII_WORD.findall(text.lower())
+    else:
+        words = []
+        for run, word in _run().findall(_fold(text)):
+            words += bigrams(run) if run else [word]
+    if len(text) > MAX_TOKEN and words and max(map(len, words)) > MAX_TOKEN:
+        words = [shortened(word) for word in words]
+    return words
+
+
+def runs(text: str) -> list[str]:
+    """The folded words of the text in order, unspaced runs whole."""
+    return [run or word for run, word in _run().findall(_fold(text))]
+
+
+def spans(text: str) -> list[Span]:
+    """The tokens of `tokens(text)`, each with its start and end in the text as given."""
+    found: list[Span] = []
+    for chunk in _CHUNK.finditer(text):
+        piece = chunk[0]
+        located = _ascii_spans(piece) if piece.isascii() else _folded_spans(piece)
+        offset = chunk.start()
+        found += [(shortened(token), start + offset, end + offset) for token, start, end in located]
+    return found
+
+
+def extra(text: str) -> list[str]:
+    """The parts of identifiers, `user` and `name` of `getUserName`, that are no words of the text themselves."""
+    words = [word for word in re.findall(_IDENTIFIER, text) if 2 < len(word) <= MAX_TOKEN]
+    parts = dict.fromkeys(part for word in words for part in _parts(word))
+    if not parts:
+        return []
+    body = set(tokens(text))
+    return [part for part in parts if part not in body]
+
+
+def unspaced(run: str) -> bool:
+    """Whether a run is of a script that writes no blanks between words."""
+    return _within(_UNSPACED, run[0])
+
+
+def shortened(word: str) -> str:
+    """The word, or the start of an overlong one with a digest of the whole."""
+    if len(word) <= MAX_TOKEN:
+        return word
+    # OpenSSL comes with hashlib; most processes never meet such a word.
+    from hashlib import blake2b
+
+    digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return word[:KEPT_PREFIX] + digest
+
+
+def bigrams(run: str) -> list[str]:
+    """The overlapping pairs of a run and its last character."""
+    return [run[at : at + 2] for at in range(len(run))]
+
+
+_ENDINGS = (
+    (r"(?<=[a-z]{3})(?:ies|ied)$", "y"),
+    (r"(?<=s)ses$", "s"),
+    (r"(?<=ch|sh|[a-z][xz])es$", ""),
+    (r"(?<=[a-z]{2}[^su])s$", ""),
+    (r"(?<=[a-z]{2})([bdgmnprt])\1(?:ing|ed|er)$", r"\1"),
+    (r"(?<=[a-z]{3})(?:ing|ed|er|e)$", ""),
+    (r"(?<=[a-z]{4})(?:ation|ment|ness|ly)$", ""),
+)
+
+
+def stem(word: str) -> str:
+    """A rough common form of an English word's inflections; for ranking, never for matching."""
+    if not word.isascii() or not word.isalpha():
+        return word
+    for pattern, replacement in _ENDINGS:
+        word = re.sub(pattern, replacement, word)
+    return word
+
+
+class _Folding(dict[int, str]):
+    """What each character becomes, learned as characters are met."""
+
+    def __missing__(self, code: int) -> str:
+        folded = self[code] = _fold_character(chr(code))
+        return folded
+
+
+_FOLDING = _Folding()
+
+
+def _fold(text: str) -> str:
+    """The text as it is compared; of the characters left, ASCII punctuation and blanks separate."""
+    # NFKC would glue these signs to the name before them.
+    if "\u2122" in text or "\u2120" in text:
+        text = text.replace("\u2122", " ").replace("\u2120", " ")
+    return _FOREIGN.sub(_fold_foreign, normalize("NFKC", text)).lower()
+
+
+def _fold_foreign(found: re.Match[str]) -> str:
+    return found[0].translate(_FOLDING)
+
+
+def _fold_character(character: str) -> str:
+    kind = category(character)
+    if character in _SPECIAL:
+        return _SPECIAL[character]
+    if kind == "Cf" or _within(_OPTIONAL, character):
+        return ""
+    if kind in ("So", "Cn") and _within(_EMOJI, character):
+        return f" {character} "
+    if kind == "Nd":
+        return str(decimal(character))
+    if kind[0] in "LMN" or kind == "Cn":
+        return _fold_letter(character)
+    return " "
+
+
+def _fold_letter(character: str) -> str:
+    folded = character.casefold()
+    base = normalize("NFKD", folded)
+    if base < "\u0250" or "\u0370" <= base < "\u0400":
+        folded = "".join(part for part in base if not combining(part))
+    else:
+        folded = normalize("NFKC", folded)
+    return "".join(_SPECIAL.get(part, part) for part in folded)
+
+
+def _ascii_spans(piece: str) -> Iterator[Span]:
+    return ((word[0], word.start(), word.end()) for word in _ASCII_WORD.finditer(piece.lower()))
+
+
+def _folded_spans(piece: str) -> Iterator[Span]:
+    folded, origins = _fold_with_origins(piece)
+    for run in _run().finditer(folded):
+        start, end = run.span()
+        if run[2]:
+            yield run[2], origins[start][0], origins[end - 1][1]
+            continue
+        for at in range(start, end):
+            last = min(at + 1, end - 1)
+            yield folded[at : last + 1], origins[at][0], origins[last][1]
+
+
+def _fold_with_origins(piece: str) -> tuple[str, list[tuple[int, int]]]:
+    """The folded piece, and for each of its characters the stretch of the piece it comes from."""
+    folded: list[str] = []
+    origins: list[tuple[int, int]] = []
+    for start, end in _clusters(piece):
+        part = _fold_cluster(piece[start:end])
+        folded.append(part)
+        origins += [(start, end)] * len(part)
+    return "".join(folded), origins
+
+
+def _clusters(piece: str) -> Iterable[tuple[int, int]]:
+    """The shortest stretches that normalise alone to what they are within the whole."""
+    starts = [at for at, character in enumerate(piece) if at == 0 or not _joins_back(character)]
+    return zip(starts, [*starts[1:], len(piece)], strict=True)
+
+
+@lru_cache(maxsize=8192)
+def _fold_cluster(cluster: str) -> str:
+    return _fold(cluster)
+
+
+@lru_cache(maxsize=8192)
+def _joins_back(character: str) -> bool:
+    return not character.isascii() and (category(character)[0] == "M" or _within(_JOINS_BACK, character))
+
+
+def _parts(word: str) -> list[str]:
+    """The humps of an identifier; none for what looks like encoded bytes."""
+    parts = re.findall(_PART, word)
+    if len(parts) > 2 and len(word) < 2.5 * len(parts):
+        return []
+    return [part.lower() for part in parts if len(part) > 1]

@@ -1,0 +1,227 @@
+"""How messages get their place: the one path by which rows enter `messages`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import ledger
+from ..errors import Conflict, Invalid, NotFound
+from ..models import Draft
+from ..rows import summary
+from .adopt import LEDGER, adopt_all
+from .driver import Tx
+from .escape import unescape
+from .filters import marks
+
+VALUES = (
+    "role", "content", "tool_call_id", "tool_calls", "tool_name", "timestamp", "token_count", "finish_reason",
+    "reasoning", "reasoning_details", "codex_reasoning_items", "message_key", "content_type", "provider", "model",
+    "input_tokens", "output_tokens", "injected", "metadata",
+)  # fmt: skip
+_COLUMNS = ", ".join(VALUES)
+_MARKS = ", ".join(f":{name}" for name in VALUES)
+
+# The usual append: two statements, the position computed in them. No row: no such session.
+INSERT_NEXT = f"""
+    INSERT INTO messages (session_id, {_COLUMNS}, seq, term, active)
+    SELECT id, {_MARKS}, last_seq + 1, (:high * (last_seq + 1) + :low) & {ledger.MASK}, 1
+      FROM sessions
+     WHERE id = :session_id
+"""
+# No row here, after the one above: rows of older code are waiting for a position before ours.
+COUNT_NEXT = f"""
+    UPDATE sessions
+       SET ledger = (ledger + ((:high * (last_seq + 1) + :low) & {ledger.MASK})) & {ledger.MASK},
+           last_seq = last_seq + 1,
+           message_count = message_count + 1,
+           last_active = {{greatest}}(COALESCE(last_active, :timestamp), :timestamp),
+           last_message_id = {{last_inserted}}
+     WHERE id = :session_id
+       AND NOT EXISTS (SELECT 1 FROM messages WHERE session_id = :session_id AND seq IS NULL)
+"""
+INSERT_PLACED = f"""
+    INSERT INTO messages (session_id, {_COLUMNS}, seq, term, active)
+    VALUES (:session_id, {_MARKS}, :seq, :term, :active)
+"""
+COUNT_PLACED = """
+    UPDATE sessions
+       SET ledger = :ledger,
+           last_seq = :last_seq,
+           message_count = message_count + :messages,
+           tool_call_count = tool_call_count + :calls,
+           last_active = {greatest}(COALESCE(last_active, :last_active), :last_active),
+           last_message_id = :last_message_id
+     WHERE id = :session_id
+"""
+RAISE_LAST_SEQ = """
+    UPDATE sessions
+       SET last_seq = :last_seq
+     WHERE id = :session_id
+       AND last_seq < :last_seq
+"""
+KNOWN_KEYS = """
+    SELECT message_key, id
+      FROM messages
+     WHERE session_id = :session_id
+       AND message_key IN (%s)
+"""
+INSERT_CALL = """
+    INSERT INTO tool_calls (session_id, message_id, call_id, tool_name, arguments, status, created_at)
+    VALUES (:session_id, :message_id, :call_id, :tool_name, :arguments, 'pending', :created_at)
+"""
+PENDING_CALL = """
+    SELECT id
+      FROM tool_calls
+     WHERE session_id = :session_id
+       AND call_id = :call_id
+       AND status = 'pending'
+     ORDER BY id DESC
+     LIMIT 1
+"""
+COMPLETE_CALL = """
+    UPDATE tool_calls
+       SET status = 'completed', result_summary = :result_summary, completed_at = :completed_at
+     WHERE id = :id
+"""
+INSERT_MEDIA = """
+    INSERT INTO media_refs (session_id, message_id, kind, path, mime_type, sha256, size, metadata)
+    VALUES (:session_id, :message_id, :kind, :path, :mime_type, :sha256, :size, :metadata)
+"""
+
+
+class Adrift(Exception):
+    """Rows of older code wait for a position; roll back, adopt them, run again."""
+
+
+def no_session(session_id: str) -> NotFound:
+    return NotFound(f"no session {session_id!r} to append to; create_session or ensure_session makes one")
+
+
+def append_one(tx: Tx, session_id: str, draft: Draft) -> int:
+    """The short path for a plain message; raises Adrift when older rows must come first."""
+    high, low = draft.digest >> 31, draft.digest & ledger.LOW
+    params = {**draft.values, "session_id": session_id, "high": high, "low": low}
+    message_id = tx.insert(INSERT_NEXT, params)
+    if message_id is None:
+        raise no_session(session_id)
+    if not tx.run(COUNT_NEXT, {"session_id": session_id, "high": high, "low": low,
+                               "timestamp": draft.values["timestamp"]}):  # fmt: skip
+        raise Adrift
+    return message_id
+
+
+def is_plain(draft: Draft) -> bool:
+    """Whether a message touches nothing but its row and its session's."""
+    return not (draft.calls or draft.media or draft.values["message_key"] or draft.values["tool_call_id"])
+
+
+def append_many(tx: Tx, session_id: str, drafts: Sequence[Draft], expected_seq: int | None) -> list[int]:
+    found = tx.row(LEDGER, {"session_id": session_id})
+    if found is None:
+        raise no_session(session_id)
+    known = known_keys(tx, session_id, drafts)
+    fresh = _fresh(drafts, known)
+    if not fresh:
+        return [known[draft.values["message_key"]] for draft in drafts]
+    adopt_all(tx, session_id)
+    last_seq, total = tx.row(LEDGER, {"session_id": session_id}) or found
+    if expected_seq is not None and expected_seq != last_seq:
+        raise Conflict(
+            f"session {session_id!r} is at position {last_seq}, not {expected_seq}: "
+            "somebody appended meanwhile; read on and try again"
+        )
+    ids = iter(place(tx, session_id, last_seq, total, fresh))
+    new = {id(draft): next(ids) for draft in fresh}
+    known |= {draft.values["message_key"]: new[id(draft)] for draft in fresh if draft.values["message_key"]}
+    return [known[key] if (key := draft.values["message_key"]) else new[id(draft)] for draft in drafts]
+
+
+def _fresh(drafts: Sequence[Draft], known: dict[str, int]) -> list[Draft]:
+    """The drafts to store: no known key, and of a key given twice the first."""
+    seen = set(known)
+    fresh = []
+    for draft in drafts:
+        key = draft.values["message_key"]
+        if key is None or key not in seen:
+            fresh.append(draft)
+            seen.add(key)
+    return fresh
+
+
+def known_keys(tx: Tx, session_id: str, drafts: Sequence[Draft]) -> dict[str, int]:
+    keys = [key for draft in drafts if (key := draft.values["message_key"]) is not None]
+    known: dict[str, int] = {}
+    for start in range(0, len(keys), 500):
+        names, params = marks("key", keys[start : start + 500])
+        for key, message_id in tx.rows(KNOWN_KEYS % names, params | {"session_id": session_id}):
+            known[unescape(key)] = message_id
+    return known
+
+
+def place(
+    tx: Tx, session_id: str, last_seq: int, total: int, drafts: Sequence[Draft], at_least: int = 0
+) -> list[int]:
+    """Store drafts after `last_seq`, or at the positions they bring, and settle the session's counters."""
+    placed: list[dict[str, Any]] = []
+    for draft in drafts:
+        last_seq = _position(draft, last_seq)
+        term = ledger.term(draft.digest, last_seq)
+        total = (total + term) & ledger.MASK
+        placed.append(
+            {**draft.values, "session_id": session_id, "seq": last_seq, "term": term, "active": draft.active}
+        )
+    ids = tx.insert_many(INSERT_PLACED, placed) if placed else []
+    if placed:
+        tx.run(COUNT_PLACED, _counted(session_id, placed, drafts, total, ids[-1]))
+    if at_least > last_seq:
+        tx.run(RAISE_LAST_SEQ, {"session_id": session_id, "last_seq": at_least})
+    for message_id, draft in zip(ids, drafts, strict=True):
+        _attach(tx, session_id, message_id, draft)
+    return ids
+
+
+def _position(draft: Draft, last_seq: int) -> int:
+    if draft.seq is None:
+        return last_seq + 1
+    if not isinstance(draft.seq, int) or not last_seq < draft.seq < 1 << 31:
+        raise Invalid(f"position {draft.seq!r} does not follow {last_seq}; positions grow and are never used twice")
+    return draft.seq
+
+
+def _counted(
+    session_id: str, placed: list[dict[str, Any]], drafts: Sequence[Draft], total: int, last_id: int
+) -> dict[str, Any]:
+    active = [draft for draft in drafts if draft.active]
+    return {
+        "session_id": session_id,
+        "ledger": total,
+        "last_seq": placed[-1]["seq"],
+        "messages": len(active),
+        "calls": sum(len(draft.calls) for draft in active),
+        "last_active": max(row["timestamp"] for row in placed),
+        "last_message_id": last_id,
+    }
+
+
+def _attach(tx: Tx, session_id: str, message_id: int, draft: Draft) -> None:
+    place_of = {"session_id": session_id, "message_id": message_id}
+    for call in draft.calls:
+        tx.run(INSERT_CALL, {**call, **place_of, "created_at": draft.values["timestamp"]})
+    for reference in draft.media:
+        tx.run(INSERT_MEDIA, {**reference, **place_of})
+    if draft.values["role"] == "tool" and draft.values["tool_call_id"] is not None:
+        _complete(tx, session_id, draft.values)
+
+
+def _complete(tx: Tx, session_id: str, values: dict[str, Any]) -> None:
+    pending = tx.row(PENDING_CALL, {"session_id": session_id, "call_id": values["tool_call_id"]})
+    if pending is not None:
+        tx.run(
+            COMPLETE_CALL,
+            {
+                "id": pending[0],
+                "result_summary": summary(values["content"], values["content_type"]),
+                "completed_at": values["timestamp"],
+            },
+        )

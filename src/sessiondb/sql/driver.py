@@ -1,0 +1,65 @@
+"""The seam between the SQL core and a database: transactions in which statements run.
+
+`@read` and `@write` turn a method that takes a transaction into a primitive that is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+Row = tuple[Any, ...]
+Params = Mapping[str, Any]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S", bound="HasDriver")
+
+
+class Tx(Protocol):
+    """An open transaction."""
+
+    def rows(self, sql: str, params: Params = ...) -> list[Row]: ...
+
+    def row(self, sql: str, params: Params = ...) -> Row | None: ...
+
+    def run(self, sql: str, params: Params = ...) -> int:
+        """Execute and return the number of changed rows."""
+
+    def insert(self, sql: str, params: Params = ...) -> int | None:
+        """Execute an INSERT and return the new id; None when no row was inserted."""
+
+    def insert_many(self, sql: str, params: Sequence[Params]) -> list[int]:
+        """Insert rows in order and return their ids."""
+
+
+class Driver(Protocol):
+    def read(self, work: Callable[[Tx], R]) -> R:
+        """Run `work` on a snapshot."""
+
+    def write(self, work: Callable[[Tx], R]) -> R:
+        """Run `work` in a transaction and return after it is durable.
+
+        `work` may run more than once: whatever it did before is rolled back first.
+        """
+
+
+class HasDriver(Protocol):
+    driver: Driver
+
+
+def read(method: Callable[Concatenate[S, Tx, P], R]) -> Callable[Concatenate[S, P], R]:
+    @wraps(method)
+    def primitive(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.driver.read(lambda tx: method(self, tx, *args, **kwargs))
+
+    return primitive
+
+
+def write(method: Callable[Concatenate[S, Tx, P], R]) -> Callable[Concatenate[S, P], R]:
+    @wraps(method)
+    def primitive(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.driver.write(lambda tx: method(self, tx, *args, **kwargs))
+
+    return primitive

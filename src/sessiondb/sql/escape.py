@@ -1,0 +1,33 @@
+"""Text that a database cannot hold as it is, stored lossless.
+
+Lone surrogates (and NUL, where the engine refuses it) become U+FDD0, a code point that means nothing, and four hex
+digits; U+FDD0 itself is written the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+MARK = "\ufdd0"
+_ESCAPED = re.compile(MARK + "([0-9a-f]{4})")
+SURROGATES = re.compile(f"[\ud800-\udfff{MARK}]")
+SURROGATES_AND_NUL = re.compile(f"[\ud800-\udfff{MARK}\0]")
+
+
+def escape(text: str, unsafe: re.Pattern[str] = SURROGATES) -> str:
+    return unsafe.sub(lambda found: f"{MARK}{ord(found[0]):04x}", text)
+
+
+def unescape(text: str) -> str:
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if MARK in text else text
+
+
+def storable(params: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same parameters, escaped where needed; NUL is kept (SQLite holds it)."""
+    for value in params.values():
+        # isascii() is a flag on the string, so the usual case costs next to nothing.
+        if value.__class__ is str and not value.isascii() and SURROGATES.search(value):
+            return {name: escape(item) if isinstance(item, str) else item for name, item in params.items()}
+    return params

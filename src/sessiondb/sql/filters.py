@@ -1,0 +1,116 @@
+"""A `Filter` as conditions on `sessions s`, a `MessageFilter` as conditions on `messages m`."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..models import Filter, MessageFilter
+
+_ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+
+
+class Where:
+    """Conditions joined by AND, with their parameters."""
+
+    def __init__(self) -> None:
+        self.conditions: list[str] = []
+        self.params: dict[str, Any] = {}
+
+    def add(self, condition: str, **params: Any) -> None:
+        self.conditions.append(condition)
+        self.params |= params
+
+    def one_of(self, column: str, name: str, values: Sequence[Any], *, negate: bool = False) -> None:
+        names = [f"{name}{number}" for number in range(len(values))]
+        if not names:
+            self.add("1 = 1" if negate else "1 = 0")
+            return
+        marks = ", ".join(f":{each}" for each in names)
+        self.add(f"{column} {'NOT IN' if negate else 'IN'} ({marks})", **dict(zip(names, values, strict=True)))
+
+    @property
+    def sql(self) -> str:
+        return " AND ".join(self.conditions) or "1 = 1"
+
+
+def sessions_where(where: Filter) -> Where:
+    out = Where()
+    _add_lists(out, where)
+    _add_equals(out, where)
+    _add_times(out, where)
+    _add_states(out, where)
+    _add_lineage(out, where)
+    return out
+
+
+def _add_lists(out: Where, where: Filter) -> None:
+    if where.ids is not None:
+        out.one_of("s.id", "id", where.ids)
+    if where.sources is not None:
+        out.one_of("s.source", "source", where.sources)
+    if where.exclude_sources:
+        out.one_of("s.source", "no_source", where.exclude_sources, negate=True)
+    for number, tag in enumerate(where.tags):
+        name = f"tag{number}"
+        out.add(f"s.id IN (SELECT t.session_id FROM tags t WHERE t.tag = :{name})", **{name: tag})
+
+
+def _add_equals(out: Where, where: Filter) -> None:
+    for name in ("user_id", "chat_id", "session_key", "model"):
+        value = getattr(where, name)
+        if value is not None:
+            out.add(f"s.{name} = :{name}", **{name: value})
+    if where.cwd is not None:
+        below = where.cwd.rstrip("/") + "/"
+        out.add(
+            "(s.cwd = :cwd OR {substr}(s.cwd, 1, {length}(:cwd_below)) = :cwd_below)", cwd=where.cwd, cwd_below=below
+        )
+    if where.title_contains is not None:
+        part = where.title_contains.translate(_ASCII_LOWER)
+        out.add("{position}({ascii_lower}(s.title), :title_part) > 0", title_part=part)
+
+
+def _add_times(out: Where, where: Filter) -> None:
+    if where.started_before is not None:
+        out.add("s.started_at < :started_before", started_before=where.started_before)
+    if where.started_since is not None:
+        out.add("s.started_at >= :started_since", started_since=where.started_since)
+    if where.active_since is not None:
+        out.add("COALESCE(s.last_active, s.started_at) >= :active_since", active_since=where.active_since)
+    if where.active_until is not None:
+        out.add("COALESCE(s.last_active, s.started_at) < :active_until", active_until=where.active_until)
+
+
+def _add_states(out: Where, where: Filter) -> None:
+    for column, state in (("ended_at", where.ended), ("archived_at", where.archived), ("pinned_at", where.pinned)):
+        if state is not None:
+            out.add(f"s.{column} IS {'NOT ' if state else ''}NULL")
+
+
+_CONTINUED = "(SELECT 1 FROM sessions c WHERE c.parent_session_id = s.id AND c.relation = 'compression')"
+
+
+def _add_lineage(out: Where, where: Filter) -> None:
+    if where.tips:
+        out.add(f"NOT EXISTS {_CONTINUED}")
+    if not where.children:
+        out.add("s.relation <> 'subagent'" if where.tips else "s.relation NOT IN ('subagent', 'compression')")
+
+
+def messages_where(out: Where, where: MessageFilter) -> None:
+    if where.roles:
+        out.one_of("m.role", "role", where.roles)
+    if where.since is not None:
+        out.add("m.timestamp >= :since", since=where.since)
+    if where.until is not None:
+        out.add("m.timestamp < :until", until=where.until)
+    if not where.include_inactive:
+        out.add("m.active = 1")
+
+
+def marks(name: str, values: Iterable[Any]) -> tuple[str, dict[str, Any]]:
+    """(":x0, :x1", {"x0": ..., "x1": ...}) for an IN list."""
+    params = {f"{name}{number}": value for number, value in enumerate(values)}
+    return ", ".join(f":{each}" for each in params), params

@@ -1,0 +1,259 @@
+"""Messages: append, read, hide, remove, scan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .. import ledger
+from ..models import (
+    MEDIA_REF_COLUMNS,
+    MESSAGE_COLUMNS,
+    TOOL_CALL_COLUMNS,
+    Draft,
+    Filter,
+    MediaRefRow,
+    MessageFilter,
+    MessageRow,
+    SessionRow,
+    ToolCallRow,
+)
+from ..provider import SessionDBProvider
+from ..rows import media_ref_row
+from . import appends, rows
+from .adopt import LEDGER, adopt_all
+from .driver import Driver, Tx, read, write
+from .escape import unescape
+from .filters import messages_where, sessions_where
+
+PLACED = f"""
+    SELECT {rows.MESSAGE_LIST}
+      FROM messages
+     WHERE session_id = :session_id
+       AND seq > :after
+       AND seq < :before
+       AND active >= :active
+     ORDER BY seq %s
+     {{page}}
+"""
+UNPLACED = f"""
+    SELECT {rows.MESSAGE_LIST}
+      FROM messages
+     WHERE session_id = :session_id
+       AND seq IS NULL
+     ORDER BY id
+"""
+GET = f"""
+    SELECT {rows.MESSAGE_LIST}
+      FROM messages
+     WHERE id = :id
+"""
+COUNT_ALL = """
+    SELECT COALESCE(SUM(message_count), 0)
+      FROM sessions
+"""
+COUNT_ONE = """
+    SELECT message_count
+      FROM sessions
+     WHERE id = :id
+"""
+TERMS = """
+    SELECT COALESCE(term, 0)
+      FROM messages
+     WHERE session_id = :session_id
+"""
+EMPTIED = """
+    UPDATE sessions
+       SET ledger = :ledger,
+           message_count = 0,
+           tool_call_count = 0,
+           last_active = NULL
+     WHERE id = :session_id
+"""
+SET_ACTIVE = """
+    UPDATE messages
+       SET active = :active
+     WHERE session_id = :session_id
+       AND seq > :after
+       AND active <> :active
+"""
+CALLS_OF_HIDDEN = """
+    SELECT COUNT(*)
+      FROM tool_calls t
+      JOIN messages m ON m.id = t.message_id
+     WHERE t.session_id = :session_id
+       AND m.seq > :after
+       AND m.active <> :active
+"""
+RECOUNT = """
+    UPDATE sessions
+       SET message_count = message_count + :messages,
+           tool_call_count = tool_call_count + :calls
+     WHERE id = :session_id
+"""
+CALLS = f"""
+    SELECT {", ".join(TOOL_CALL_COLUMNS)}
+      FROM tool_calls
+     WHERE session_id = :session_id
+     ORDER BY id
+"""
+MEDIA = f"""
+    SELECT {", ".join(MEDIA_REF_COLUMNS)}
+      FROM media_refs
+     WHERE session_id = :session_id
+     ORDER BY id
+"""
+_FIRST, _LAST = -1, 1 << 31
+_BATCH = 1000
+
+
+def remove_messages(tx: Tx, session_id: str) -> tuple[int, int] | None:
+    """Delete all messages of a session with what hangs on them; (last_seq, ledger) after it, None if unknown."""
+    found = tx.row(LEDGER, {"session_id": session_id})
+    if found is None:
+        return None
+    left = ledger.minus(found[1], (row[0] for row in tx.rows(TERMS, {"session_id": session_id})))
+    for table in ("tool_calls", "media_refs", "messages"):
+        tx.run(f"DELETE FROM {table} WHERE session_id = :session_id", {"session_id": session_id})
+    tx.run(EMPTIED, {"session_id": session_id, "ledger": left})
+    return found[0], left
+
+
+class MessagePrimitives(SessionDBProvider):
+    driver: Driver
+
+    def append(self, session_id: str, messages: Sequence[Draft], *, expected_seq: int | None = None) -> list[int]:
+        if expected_seq is None and len(messages) == 1 and appends.is_plain(messages[0]):
+            draft = messages[0]
+            try:
+                return [self.driver.write(lambda tx: appends.append_one(tx, session_id, draft))]
+            except appends.Adrift:
+                pass  # the long path gives the older rows their positions first
+        return self.driver.write(lambda tx: appends.append_many(tx, session_id, messages, expected_seq))
+
+    @read
+    def get_messages(
+        self,
+        tx: Tx,
+        session_id: str,
+        *,
+        after: int | None = None,
+        before: int | None = None,
+        limit: int | None = None,
+        newest: bool = False,
+        include_inactive: bool = False,
+    ) -> list[MessageRow]:
+        params = {
+            "session_id": session_id,
+            "after": _FIRST if after is None else after,
+            "before": _LAST if before is None else before,
+            "active": 0 if include_inactive else 1,
+            "limit": -1 if limit is None else limit,
+            "offset": 0,
+        }
+        found = tx.rows(PLACED % ("DESC" if newest else "ASC"), params)
+        if newest:
+            found.reverse()
+        if before is None and (limit is None or len(found) < limit):
+            found += tx.rows(UNPLACED, {"session_id": session_id})[: None if limit is None else limit - len(found)]
+        return rows.messages(found)
+
+    @read
+    def get_message(self, tx: Tx, message_id: int) -> MessageRow | None:
+        found = tx.row(GET, {"id": message_id})
+        return None if found is None else rows.message(found)
+
+    @read
+    def count_messages(self, tx: Tx, session_id: str | None = None) -> int:
+        found = tx.row(COUNT_ALL) if session_id is None else tx.row(COUNT_ONE, {"id": session_id})
+        return int(found[0]) if found else 0
+
+    @write
+    def replace_messages(self, tx: Tx, session_id: str, messages: Sequence[Draft]) -> list[int]:
+        adopt_all(tx, session_id)
+        left = remove_messages(tx, session_id)
+        if left is None:
+            raise appends.no_session(session_id)
+        return appends.place(tx, session_id, *left, messages)
+
+    @write
+    def clear_messages(self, tx: Tx, session_id: str) -> None:
+        adopt_all(tx, session_id)
+        remove_messages(tx, session_id)
+
+    @write
+    def set_active(self, tx: Tx, session_id: str, after: int, active: bool) -> int:
+        params = {"session_id": session_id, "after": after, "active": int(active)}
+        calls = tx.row(CALLS_OF_HIDDEN, params)
+        changed = tx.run(SET_ACTIVE, params)
+        sign = 1 if active else -1
+        tx.run(
+            RECOUNT, {"session_id": session_id, "messages": sign * changed, "calls": sign * (calls[0] if calls else 0)}
+        )
+        return changed
+
+    def stored_messages(self, session_id: str) -> Iterator[dict[str, Any]]:
+        last = _FIRST
+        while batch := self._stored_batch(session_id, last):
+            yield from batch
+            last = batch[-1]["seq"]
+        yield from self._unplaced(session_id)
+
+    @read
+    def _stored_batch(self, tx: Tx, session_id: str, after: int) -> list[dict[str, Any]]:
+        params = {"session_id": session_id, "after": after, "before": _LAST, "active": 0, "limit": _BATCH, "offset": 0}
+        return [rows.stored_message(row) for row in tx.rows(PLACED % "ASC", params)]
+
+    @read
+    def _unplaced(self, tx: Tx, session_id: str) -> list[dict[str, Any]]:
+        return [rows.stored_message(row) for row in tx.rows(UNPLACED, {"session_id": session_id})]
+
+    @read
+    def get_tool_calls(self, tx: Tx, session_id: str) -> list[ToolCallRow]:
+        found = tx.rows(CALLS, {"session_id": session_id})
+        return [rows.named(TOOL_CALL_COLUMNS, row) for row in found]  # type: ignore[misc]
+
+    @read
+    def get_media_refs(self, tx: Tx, session_id: str) -> list[MediaRefRow]:
+        found = tx.rows(MEDIA, {"session_id": session_id})
+        return [media_ref_row(rows.named(MEDIA_REF_COLUMNS, row)) for row in found]
+
+    def scan_messages(
+        self, where: Filter, messages: MessageFilter, *, newest: bool = True, batch: int = 500
+    ) -> Iterator[tuple[MessageRow, SessionRow]]:
+        cursor = None
+        while found := self._scanned(where, messages, newest, batch, cursor):
+            yield from found
+            cursor = found[-1][0]["id"]
+
+    @read
+    def _scanned(
+        self, tx: Tx, where: Filter, messages: MessageFilter, newest: bool, batch: int, cursor: int | None
+    ) -> list[tuple[MessageRow, SessionRow]]:
+        chosen = sessions_where(where)
+        messages_where(chosen, messages)
+        if cursor is not None:
+            chosen.add("m.id < :cursor" if newest else "m.id > :cursor", cursor=cursor)
+        found = tx.rows(
+            f"""
+            SELECT {rows.prefixed(MESSAGE_COLUMNS, "m")}, s.source, s.model, s.title, s.started_at
+              FROM messages m
+              JOIN sessions s ON s.id = m.session_id
+             WHERE {chosen.sql}
+             ORDER BY m.id {"DESC" if newest else "ASC"}
+             {{page}}
+            """,
+            chosen.params | {"limit": batch, "offset": 0},
+        )
+        return [(rows.message(row), _facts(row)) for row in found]
+
+
+def _facts(row: tuple[Any, ...]) -> SessionRow:
+    source, model, title, started_at = row[-4:]
+    return {
+        "id": unescape(row[1]),
+        "source": unescape(source),
+        "model": model,
+        "title": unescape(title) if title else title,
+        "started_at": started_at,
+    }

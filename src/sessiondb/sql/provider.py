@@ -1,0 +1,13 @@
+"""`SQLProvider`: the contract on any SQL database; a backend adds dialect, driver, schema and search."""
+
+from __future__ import annotations
+
+from .lineage import LineagePrimitives
+from .messages import MessagePrimitives
+from .sessions import SessionPrimitives
+from .stats import StatPrimitives
+from .trash import TrashPrimitives
+
+
+class SQLProvider(SessionPrimitives, MessagePrimitives, LineagePrimitives, TrashPrimitives, StatPrimitives):
+    """Every primitive but life, health and size, which are the backend's."""

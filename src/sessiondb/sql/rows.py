@@ -1,0 +1,56 @@
+"""Tuples of the database to rows, escapes undone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..models import MESSAGE_COLUMNS, SESSION_COLUMNS, MessageRow, SessionRow
+from ..rows import message_row, session_row
+from .driver import Row
+from .escape import MARK, unescape
+
+SESSION_LIST = ", ".join(SESSION_COLUMNS)
+MESSAGE_LIST = ", ".join(MESSAGE_COLUMNS)
+_MESSAGE_TEXTS = tuple(
+    MESSAGE_COLUMNS.index(name)
+    for name in (
+        "session_id", "content", "tool_call_id", "tool_calls", "tool_name", "finish_reason", "reasoning", "reasoning_details",
+        "codex_reasoning_items", "message_key", "content_type", "provider", "model", "metadata",
+    )
+)  # fmt: skip
+
+
+def prefixed(columns: Iterable[str], alias: str) -> str:
+    return ", ".join(f"{alias}.{name}" for name in columns)
+
+
+def named(columns: Sequence[str], row: Row) -> dict[str, Any]:
+    return {
+        name: unescape(value) if value.__class__ is str else value for name, value in zip(columns, row, strict=False)
+    }
+
+
+def session(row: Row) -> SessionRow:
+    return session_row(named(SESSION_COLUMNS, row))
+
+
+def sessions(rows: Iterable[Row]) -> list[SessionRow]:
+    return [session(row) for row in rows]
+
+
+def stored_message(row: Row) -> dict[str, Any]:
+    """A message's columns as stored, JSON as text."""
+    for at in _MESSAGE_TEXTS:
+        value = row[at]
+        if value is not None and not value.isascii() and MARK in value:
+            return named(MESSAGE_COLUMNS, row)
+    return dict(zip(MESSAGE_COLUMNS, row, strict=False))
+
+
+def message(row: Row) -> MessageRow:
+    return message_row(stored_message(row))
+
+
+def messages(rows: Iterable[Row]) -> list[MessageRow]:
+    return [message(row) for row in rows]

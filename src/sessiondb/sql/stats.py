@@ -1,0 +1,101 @@
+"""Numbers about the store, and its small facts."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from ..models import SESSION_COLUMNS, TOKEN_COLUMNS, Filter, SessionRow
+from ..provider import SessionDBProvider
+from . import rows
+from .driver import Driver, Tx, read, write
+from .escape import unescape
+from .filters import sessions_where
+
+SOURCES = """
+    SELECT source, COUNT(*) AS sessions
+      FROM sessions
+     GROUP BY source
+"""
+TOTALS = """
+    SELECT COUNT(*), COALESCE(SUM(message_count), 0)
+      FROM sessions
+"""
+GET_META = """
+    SELECT value
+      FROM meta
+     WHERE name = :name
+"""
+DROP_META = """
+    DELETE FROM meta
+     WHERE name = :name
+"""
+ADD_META = """
+    INSERT INTO meta (name, value)
+    VALUES (:name, :value)
+"""
+_USAGE_COLUMNS = (*TOKEN_COLUMNS, "estimated_cost_usd", "actual_cost_usd")
+
+
+class StatPrimitives(SessionDBProvider):
+    driver: Driver
+
+    @abstractmethod
+    def size_bytes(self) -> int:
+        """What the store takes on disk, index included."""
+
+    @read
+    def usage_by_model(self, tx: Tx, where: Filter) -> list[dict[str, Any]]:
+        chosen = sessions_where(where)
+        found = tx.rows(
+            f"""
+            SELECT s.model, COUNT(*), {", ".join(f"SUM(s.{name})" for name in _USAGE_COLUMNS)}
+              FROM sessions s
+             WHERE s.model IS NOT NULL
+               AND {chosen.sql}
+             GROUP BY s.model
+            """,
+            chosen.params,
+        )
+        usage = [rows.named(("model", "session_count", *_USAGE_COLUMNS), row) for row in found]
+        return sorted(usage, key=_dearest_first)
+
+    @read
+    def top_sessions_by_tokens(self, tx: Tx, where: Filter, limit: int) -> list[SessionRow]:
+        chosen = sessions_where(where)
+        found = tx.rows(
+            f"""
+            SELECT {rows.prefixed(SESSION_COLUMNS, "s")}
+              FROM sessions s
+             WHERE {chosen.sql}
+             ORDER BY s.input_tokens + s.output_tokens DESC, s.started_at DESC, s.id DESC
+             {{page}}
+            """,
+            chosen.params | {"limit": limit, "offset": 0},
+        )
+        return rows.sessions(found)
+
+    def stats(self) -> dict[str, Any]:
+        return {**self._totals(), "size_bytes": self.size_bytes()}
+
+    @read
+    def _totals(self, tx: Tx) -> dict[str, Any]:
+        sessions, messages = tx.row(TOTALS) or (0, 0)
+        sources = sorted(((unescape(name), count) for name, count in tx.rows(SOURCES)), key=lambda row: (-row[1], row[0]))
+        return {"sessions": sessions, "messages": int(messages), "sources": dict(sources)}
+
+    @read
+    def get_meta(self, tx: Tx, key: str) -> str | None:
+        found = tx.row(GET_META, {"name": key})
+        return None if found is None else unescape(found[0])
+
+    @write
+    def set_meta(self, tx: Tx, key: str, value: str | None) -> None:
+        tx.run(DROP_META, {"name": key})
+        if value is not None:
+            tx.run(ADD_META, {"name": key, "value": value})
+
+
+def _dearest_first(row: dict[str, Any]) -> tuple[Any, ...]:
+    cost = row["estimated_cost_usd"]
+    return (cost is None, -(cost or 0.0), -(row["input_tokens"] + row["output_tokens"]), row["model"])

@@ -1,0 +1,332 @@
+"""The user's guide to sessions: what is kept, resume, naming, listing, export, cleanup."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import sessiondb
+from sessiondb import SessionDB
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+DAY = 86_400.0
+
+
+@pytest.fixture
+def command(path: Path) -> Command:
+    """Run the real command on the store."""
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        line = [sys.executable, "-m", "sessiondb", "--db", str(path), *arguments]
+        return subprocess.run(line, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+
+    return run
+
+
+@pytest.fixture
+def project(db: SessionDB) -> list[str]:
+    """The ids of a conversation that was compressed twice, oldest first."""
+    db.create_session("first", "cli", started_at=time.time() - 60)
+    db.append_message("first", "user", "Help me refactor the auth module please")
+    db.set_session_title("first", "my project")
+    second = db.rotate_session("first")
+    return ["first", second, db.rotate_session(second)]
+
+
+# --- what is kept ---
+
+
+def test_session_keeps_everything_that_describes_it(db: SessionDB) -> None:
+    db.create_session("parent", "cli")
+    db.create_session(
+        "s",
+        "telegram",
+        model="m1",
+        model_config={"temperature": 0},
+        system_prompt="be brief",
+        user_id="u1",
+        parent_session_id="parent",
+    )
+    db.set_session_title("s", "my title")
+    db.update_token_counts("s", input_tokens=10, output_tokens=4)
+    db.end_session("s", "user_exit")
+    session = db.get_session("s")
+    assert session is not None
+    assert (session["source"], session["user_id"], session["title"]) == ("telegram", "u1", "my title")
+    assert (session["model"], json.loads(session["model_config"] or "")) == ("m1", {"temperature": 0})
+    assert (session["system_prompt"], session["parent_session_id"]) == ("be brief", "parent")
+    assert (session["input_tokens"], session["output_tokens"]) == (10, 4)
+    assert (session["ended_at"] or 0) >= session["started_at"]
+
+
+def test_history_keeps_roles_contents_calls_and_results(db: SessionDB) -> None:
+    call = {"id": "c1", "function": {"name": "terminal", "arguments": '{"command": "ls"}'}}
+    db.create_session("s", "cli")
+    db.append_message("s", "user", "list the files")
+    db.append_message("s", "assistant", "", tool_calls=[call])
+    db.append_message("s", "tool", "a.txt", tool_call_id="c1", tool_name="terminal")
+    kept = [(row["role"], row["content"], row["tool_calls"], row["tool_name"]) for row in db.get_messages("s")]
+    assert kept == [
+        ("user", "list the files", None, None),
+        ("assistant", "", [call], None),
+        ("tool", "a.txt", None, "terminal"),
+    ]
+
+
+@pytest.mark.parametrize("source", ["cli", "telegram", "discord", "whatsapp", "slack"])
+def test_sessions_are_tagged_with_their_source(source: str, db: SessionDB) -> None:
+    db.create_session("s", source)
+    db.create_session("other", "elsewhere")
+    assert [row["id"] for row in db.list_sessions_rich(source=source)] == ["s"]
+
+
+# --- resume ---
+
+
+def test_last_cli_session_is_continued_with_its_history(db: SessionDB) -> None:
+    for name, source, age in (("old", "cli", 30), ("last", "cli", 20), ("chat", "telegram", 10)):
+        db.create_session(name, source, started_at=time.time() - age)
+        db.append_message(name, "user", f"hello from {name}")
+    newest = db.list_sessions_rich(source="cli", limit=1)[0]
+    assert db.get_messages_as_conversation(newest["id"]) == [{"role": "user", "content": "hello from last"}]
+
+
+def test_name_resumes_the_newest_of_its_lineage(db: SessionDB, project: list[str]) -> None:
+    assert db.resolve_session_by_title("my project") == project[-1]
+    assert db.get_session_title(project[-1]) == "my project #3"
+
+
+def test_id_resumes_a_session(db: SessionDB) -> None:
+    db.create_session("20250305_091523_a1b2c3d4", "cli")
+    assert db.resolve_session_id("20250305_091523_a1b2c3d4") == "20250305_091523_a1b2c3d4"
+
+
+def test_title_resumes_a_session(db: SessionDB) -> None:
+    db.create_session("20250305_091523_a1b2c3d4", "cli")
+    db.set_session_title("20250305_091523_a1b2c3d4", "refactoring auth")
+    assert db.resolve_session_by_title("refactoring auth") == "20250305_091523_a1b2c3d4"
+
+
+def test_ids_tell_date_and_time(db: SessionDB, project: list[str]) -> None:
+    assert all(re.fullmatch(r"\d{8}_\d{6}_[0-9a-f]{8}", name) for name in project[1:])
+
+
+# --- naming ---
+
+
+def test_automatic_title_comes_once_and_never_over_a_chosen_one(db: SessionDB) -> None:
+    db.create_session("s", "cli")
+    db.create_session("named", "cli")
+    db.set_session_title("named", "mine")
+    assert db.set_auto_title_if_empty("s", "Refactoring The Auth Module")
+    assert not db.set_auto_title_if_empty("s", "Another Title")
+    assert not db.set_auto_title_if_empty("named", "Another Title")
+    assert [db.get_session_title(name) for name in ("s", "named")] == ["Refactoring The Auth Module", "mine"]
+
+
+def test_no_two_sessions_share_a_title(db: SessionDB) -> None:
+    db.create_session("a", "cli")
+    db.create_session("b", "cli")
+    db.set_session_title("a", "shared")
+    with pytest.raises(sessiondb.TitleTaken):
+        db.set_session_title("b", "shared")
+
+
+def test_title_has_at_most_100_characters(db: SessionDB) -> None:
+    db.create_session("s", "cli")
+    assert db.set_session_title("s", "x" * 100)
+    with pytest.raises(ValueError, match="101 characters"):
+        db.set_session_title("s", "x" * 101)
+    assert db.get_session_title("s") == "x" * 100
+
+
+def test_title_loses_invisible_characters(db: SessionDB) -> None:
+    db.create_session("s", "cli")
+    db.set_session_title("s", "  my\x00 \u200bproject\u202e \t notes\n")
+    assert db.get_session_title("s") == "my project notes"
+
+
+@pytest.mark.parametrize("title", ["🚀 launch", "設定を直す", "café für Łódź"])
+def test_title_takes_any_script(title: str, db: SessionDB) -> None:
+    db.create_session("s", "cli")
+    db.set_session_title("s", title)
+    assert db.resolve_session_by_title(title) == "s"
+
+
+def test_compression_numbers_the_titles(db: SessionDB, project: list[str]) -> None:
+    assert [db.get_session_title(name) for name in project] == ["my project", "my project #2", "my project #3"]
+
+
+def test_compression_ends_the_original(db: SessionDB, project: list[str]) -> None:
+    first = db.get_session(project[0])
+    assert first is not None
+    assert (first["end_reason"], db.get_compression_tip(project[0])) == ("compression", project[-1])
+
+
+# --- listing ---
+
+
+def test_list_has_20_by_default_newest_first(db: SessionDB) -> None:
+    for number in range(25):
+        db.create_session(f"s{number:02}", "cli", started_at=1000.0 + number)
+    assert [row["id"] for row in db.list_sessions_rich()] == [f"s{number:02}" for number in range(24, 4, -1)]
+    assert len(db.list_sessions_rich(limit=50)) == 25
+
+
+def test_list_with_titles_shows_title_preview_activity_and_id(db: SessionDB, command: Command) -> None:
+    db.create_session("20250305_091523_a1b2c3d4", "cli", started_at=time.time() - 7300)
+    db.set_session_title("20250305_091523_a1b2c3d4", "refactoring auth")
+    db.append_message(
+        "20250305_091523_a1b2c3d4", "user", "Help me refactor the auth", timestamp=time.time() - 7300
+    )
+    header, _, row = command("list").stdout.splitlines()[:3]
+    assert header.split() == ["Title", "Preview", "Last", "Active", "ID"]
+    assert re.search(r"refactoring auth +Help me refactor the auth +2h ago +20250305_091523_a", row)
+
+
+def test_list_without_titles_shows_the_source(db: SessionDB, command: Command) -> None:
+    db.create_session("20250303_101500_f0000000", "telegram", started_at=time.time() - 3 * DAY - 60)
+    db.append_message(
+        "20250303_101500_f0000000", "user", "What's the weather?", timestamp=time.time() - 3 * DAY - 60
+    )
+    header, _, row = command("list").stdout.splitlines()[:3]
+    assert header.split() == ["Preview", "Last", "Active", "Src", "ID"]
+    assert re.search(r"What's the weather\? +3d ago +tele\w* +20250303_101500_f", row)
+
+
+def test_list_of_one_source_and_limit(db: SessionDB, command: Command) -> None:
+    for number in range(3):
+        db.create_session(f"cli-{number}", "cli")
+        db.create_session(f"tg-{number}", "telegram")
+    listed = command("list", "--source", "telegram", "--limit", "2").stdout
+    assert (listed.count("tg-"), listed.count("cli-")) == (2, 0)
+
+
+# --- export, delete, rename ---
+
+
+@pytest.fixture
+def three(db: SessionDB) -> SessionDB:
+    for name, source in (("20250305_091523_a1b2c3d4", "cli"), ("s2", "telegram"), ("s3", "telegram")):
+        db.create_session(name, source)
+        db.append_message(name, "user", f"hello from {name}")
+    return db
+
+
+def exported(file: Path) -> list[str]:
+    documents = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert all(len(document["messages"]) == 1 for document in documents)
+    return sorted(document["id"] for document in documents)
+
+
+def test_export_writes_one_json_object_per_line(three: SessionDB, command: Command, tmp_path: Path) -> None:
+    assert command("export", str(tmp_path / "backup.jsonl")).returncode == 0
+    assert exported(tmp_path / "backup.jsonl") == ["20250305_091523_a1b2c3d4", "s2", "s3"]
+
+
+def test_export_of_one_source(three: SessionDB, command: Command, tmp_path: Path) -> None:
+    command("export", str(tmp_path / "telegram.jsonl"), "--source", "telegram")
+    assert exported(tmp_path / "telegram.jsonl") == ["s2", "s3"]
+
+
+def test_export_of_one_session(three: SessionDB, command: Command, tmp_path: Path) -> None:
+    command("export", str(tmp_path / "one.jsonl"), "--session-id", "20250305_091523_a1b2c3d4")
+    assert exported(tmp_path / "one.jsonl") == ["20250305_091523_a1b2c3d4"]
+
+
+def test_delete_asks_first(three: SessionDB, command: Command) -> None:
+    assert command("delete", "s2").returncode != 0
+    assert three.get_session("s2") is not None
+
+
+def test_delete_without_asking(three: SessionDB, command: Command) -> None:
+    assert command("delete", "s2", "--yes").returncode == 0
+    assert three.get_session("s2") is None
+
+
+def test_rename_takes_words_without_quotes(three: SessionDB, command: Command) -> None:
+    assert command("rename", "20250305_091523_a1b2c3d4", "debugging", "auth", "flow").returncode == 0
+    assert three.get_session_title("20250305_091523_a1b2c3d4") == "debugging auth flow"
+
+
+def test_rename_to_a_taken_title_shows_an_error(three: SessionDB, command: Command) -> None:
+    three.set_session_title("s2", "taken")
+    refused = command("rename", "s3", "taken")
+    assert refused.returncode == 4
+    assert "belongs to session s2" in refused.stderr
+    assert three.get_session_title("s3") is None
+
+
+def test_stats_count_sessions_messages_and_size(three: SessionDB, command: Command) -> None:
+    shown = command("stats").stdout
+    assert "Total sessions: 3" in shown
+    assert "Total messages: 3" in shown
+    assert re.search(r"telegram: 2 sessions\s", shown)
+    assert re.search(r"Database size: [\d.,]+ \w?B", shown)
+
+
+# --- search syntax ---
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("docker deployment", {"a"}),
+        ('"exact phrase"', {"b"}),
+        ("docker OR kubernetes", {"a", "c"}),
+        ("python NOT java", {"b"}),
+        ("deploy*", {"a", "c"}),
+    ],
+)
+def test_search_syntax(query: str, expected: set[str], db: SessionDB) -> None:
+    for name, text in (
+        ("a", "docker deployment of java and python"),
+        ("b", "an exact phrase about python"),
+        ("c", "kubernetes deploys; a phrase, not exact"),
+    ):
+        db.create_session(name, "cli")
+        db.append_message(name, "user", text)
+    assert {hit["session_id"] for hit in db.search_messages(query)} == expected
+
+
+# --- cleanup ---
+
+
+def test_ended_sessions_stay_until_pruned(db: SessionDB) -> None:
+    db.create_session("s", "cli", started_at=time.time() - 100 * DAY)
+    db.append_message("s", "user", "still here")
+    db.end_session("s", "session_reset")
+    assert [hit["session_id"] for hit in db.search_messages("still")] == ["s"]
+    assert db.prune_sessions() == 1
+    assert db.search_messages("still") == []
+
+
+def test_active_sessions_are_never_pruned(db: SessionDB) -> None:
+    db.create_session("s", "cli", started_at=time.time() - 1000 * DAY)
+    assert db.prune_sessions(older_than_days=0) == 0
+
+
+def test_export_before_pruning_is_a_backup(db: SessionDB) -> None:
+    db.create_session("s", "cli", started_at=time.time() - 100 * DAY)
+    db.append_message("s", "user", "kept in the backup")
+    db.end_session("s", "user_exit")
+    backup = [json.loads(json.dumps(document)) for document in db.export_all()]
+    db.prune_sessions(older_than_days=30, hard=True)
+    assert db.import_sessions(backup).imported == ["s"]
+    assert [row["content"] for row in db.get_messages("s")] == ["kept in the backup"]
+    assert db.verify().ok
+
+
+def test_default_store_is_one_file_in_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SESSIONDB_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("SESSIONDB_URL", raising=False)
+    with sessiondb.open() as db:
+        db.create_session("s", "cli")
+    assert (tmp_path / "home" / "state.db").exists()
