@@ -13,10 +13,12 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from .figures import Rounds
 from .works import Work
+
+T = TypeVar("T")
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE_SECONDS = 3600.0
@@ -50,7 +52,7 @@ class Process:
 
     def __init__(self, contestant: Contestant) -> None:
         self._name = contestant.name
-        self._complaints = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+        self._complaints = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - closed with the process
         self._child = subprocess.Popen(
             [contestant.python, "-m", contestant.module, *contestant.arguments],
             stdin=subprocess.PIPE,
@@ -156,9 +158,10 @@ class _Runner:
             self._race.facts[self._lane.label] = facts
 
 
-def _rotated(runners: Sequence[_Runner], by: int) -> list[_Runner]:
-    place = by % len(runners)
-    return [*runners[place:], *runners[:place]]
+def rotated(items: Sequence[T], by: int) -> list[T]:
+    """The same items with another one first: nobody always runs after the same neighbour's warm cache."""
+    place = by % len(items)
+    return [*items[place:], *items[:place]]
 
 
 def race(lanes: Sequence[Lane], kind: str, *, count: int, rounds: int, size: int = 1) -> Race:
@@ -170,7 +173,7 @@ def race(lanes: Sequence[Lane], kind: str, *, count: int, rounds: int, size: int
         for runner in runners:
             runner.prepare(work)
         for number in range(work.rounds):
-            for runner in _rotated(runners, number):
+            for runner in rotated(runners, number):
                 runner.round(number)
         for runner in runners:
             runner.finish()

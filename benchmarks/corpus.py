@@ -1,4 +1,4 @@
-"""Made-up conversations, the same in every process: Zipf words, some CJK, paths and tool calls; standard library only."""
+"""Made-up conversations, the same in every process: Zipf words, CJK, paths, tool calls; standard library only."""
 
 from __future__ import annotations
 

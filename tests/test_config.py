@@ -5,13 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sessiondb import config
+from sessiondb import config, registry
 from sessiondb.config import Settings
+from sessiondb.config_file import KEYS
 from sessiondb.errors import Invalid
 
 Load = Callable[..., Settings]
@@ -177,7 +179,6 @@ class TestWrongFiles:
             ),
             ("sessiondb: {sqlite: {deadline: -1}}\n", "deadline must be a number of seconds"),
             ("sessiondb: {sqlite: {deadline: yes}}\n", "deadline must be a number of seconds"),
-            ("sessiondb: {sqlite: {checksums: maybe}}\n", "checksums must be true or false, not 'maybe'"),
             ("sessiondb: {sqlite: {synchronous: off}}\n", "synchronous must be full or normal, not False"),
             ("sessiondb: {sqlite: {path: [a]}}\n", "path must be text"),
             ("display: {resume_display: big}\n", r"display\.resume_display must be full or minimal, not 'big'"),
@@ -220,6 +221,12 @@ class TestWrongFiles:
             f"{home}/config.yaml: unknown key sessiondb.{key} is ignored"
             for key in ("provder", "sqlite.sync", "postgresql.dns")
         )
+
+
+@pytest.mark.parametrize("name", sorted(set(KEYS) & set(registry.TABLES["providers"])))
+def test_every_key_is_one_that_its_provider_takes(name: str) -> None:
+    taken = signature(registry.load("providers", name).initialize).parameters
+    assert KEYS[name].keys() <= taken.keys()
 
 
 def test_the_display_of_a_resumed_conversation(load: Load, home: Path) -> None:

@@ -1,7 +1,7 @@
 """The floor: a bare apsw loop that says to SQLite what sessiondb says for the same work, and nothing else.
 
-    floor dicts     hands out what it reads as dicts, as code that serves callers must
-    floor tuples    hands out the driver's tuples
+floor dicts     hands out what it reads as dicts, as code that serves callers must
+floor tuples    hands out the driver's tuples
 """
 
 from __future__ import annotations

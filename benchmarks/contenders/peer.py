@@ -1,7 +1,7 @@
 """hermes-agent's SessionDB; runs in the peer's virtualenv, so it knows nothing of sessiondb.
 
-    peer            durable: synchronous=FULL
-    peer default    as it comes
+peer            durable: synchronous=FULL
+peer default    as it comes
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import hermes_state
+import hermes_state  # type: ignore[import-not-found]
 
 from .. import corpus, works
 from ..worker import Contender, Operation, serve
@@ -54,7 +54,7 @@ class Peer(Contender):
     def open(self, path: str) -> None:
         self._connect(path)
         for name in works.LIVE_SESSIONS:
-            self.db.create_session(name, "cli", "model-1")
+            self.db.create_session(name, "cli", model="model-1")
 
     def operations(self, work: Work, number: int) -> Sequence[Operation]:
         db = self.db

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from ..arena import FLOOR, SESSIONDB, Contestant, Lane, Race, race
 from ..figures import Rounds, mean, p50
 from ..results import Comparison, Result, Target
-from ..setting import MICROSECOND, SECOND, Setting, against, fairness, latencies, statements
+from ..setting import MICROSECOND, SECOND, Setting, against, fairness, latencies
 
 APPEND_TO_FLOOR = Target(1.3)
 PEER_TO_APPEND = Target(2.5, least=True)
@@ -93,9 +91,7 @@ def _add_batches(setting: Setting, result: Result) -> None:
     found = race(lanes, "batch", count=sizes.batches, rounds=setting.rounds, size=sizes.batch)
     for label, times in found.times.items():
         result.figures[f"{label}, append_messages of {sizes.batch}"] = _rate(found, times)
-    result.comparisons += against(
-        found, "append_messages: rate / floor", "floor", "sessiondb", mean, BATCH_TO_FLOOR
-    )
+    result.comparisons += against(found, "append_messages: rate / floor", "floor", "sessiondb", mean, BATCH_TO_FLOOR)
     result.notes += fairness(found)
 
 

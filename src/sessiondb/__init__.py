@@ -1,8 +1,8 @@
 """Keeps the conversations of AI agents, and finds them again.
 
-    import sessiondb
-    db = sessiondb.open()                  # ~/.sessiondb/state.db
-    db = sessiondb.open("sqlite:///tmp/x.db")
+import sessiondb
+db = sessiondb.open()                  # ~/.sessiondb/state.db
+db = sessiondb.open("sqlite:///tmp/x.db")
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@
         path: ~/agents/state.db       # a relative path is taken from the home
         synchronous: full             # or normal
         deadline: 30                  # seconds a write waits for other writers
-        checksums: true
       postgresql:                     # mysql: the same keys
         dsn: postgresql://agent:${PGPASSWORD}@db.example/agents
         pool_size: 10
@@ -52,10 +51,6 @@ def _seconds(value: Any) -> float:
     return seconds
 
 
-def _switch(value: Any) -> bool:
-    return _one_of("true", "false")(value) == "true"
-
-
 def _one_of(*choices: str) -> Callable[[Any], str]:
     def check(value: Any) -> str:
         if str(value).lower() not in choices:
@@ -67,12 +62,7 @@ def _one_of(*choices: str) -> Callable[[Any], str]:
 
 _SERVER: dict[str, Check] = {"dsn": _text, "pool_size": _whole, "max_overflow": _whole}
 KEYS: dict[str, dict[str, Check]] = {
-    "sqlite": {
-        "path": _text,
-        "synchronous": _one_of("full", "normal"),
-        "deadline": _seconds,
-        "checksums": _switch,
-    },
+    "sqlite": {"path": _text, "synchronous": _one_of("full", "normal"), "deadline": _seconds},
     "postgresql": _SERVER,
     "mysql": _SERVER,
     "memory": {},

@@ -89,9 +89,7 @@ def _value(part: dict[str, Any], key: str, value: Any, kind: str, put: Put, foun
     return value
 
 
-def _stored(
-    value: str, encoded: str, form: str, mime: str, kind: str, put: Put, found: list[dict[str, Any]]
-) -> str:
+def _stored(value: str, encoded: str, form: str, mime: str, kind: str, put: Put, found: list[dict[str, Any]]) -> str:
     try:
         data = base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):

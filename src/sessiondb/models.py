@@ -101,7 +101,7 @@ class ListedSession(SessionRow, total=False):
 
 
 class MessageRow(TypedDict, total=False):
-    """A message as `get_messages` returns it: structured content, tool calls and metadata decoded, the rest as stored."""
+    """A message as `get_messages` returns it: content, tool calls and metadata decoded, the rest as stored."""
 
     id: int
     session_id: str

@@ -76,7 +76,9 @@ class SessionDBProvider(ABC):
     # --- sessions ---
 
     @abstractmethod
-    def create_session(self, row: Mapping[str, Any], messages: Sequence[Draft] = (), *, tags: Sequence[str] = ()) -> bool:
+    def create_session(
+        self, row: Mapping[str, Any], messages: Sequence[Draft] = (), *, tags: Sequence[str] = ()
+    ) -> bool:
         """Insert a session with its messages; False, and nothing changed, when the id exists.
 
         Raises NotFound for an unknown parent, TitleTaken for a taken title. Counters and ledger follow from `messages`;
@@ -186,7 +188,7 @@ class SessionDBProvider(ABC):
 
     @abstractmethod
     def stored_messages(self, session_id: str) -> Iterator[dict[str, Any]]:
-        """Every row of a session as it is stored, inactive ones too, in order; rows not adopted yet come last, seq None.
+        """Every row of a session as stored, inactive ones too, in order; rows not adopted yet come last, seq None.
 
         Read in batches: no transaction stays open while the caller works.
         """
@@ -201,7 +203,9 @@ class SessionDBProvider(ABC):
     def scan_messages(
         self, where: Filter, messages: MessageFilter, *, newest: bool = True, batch: int = 500
     ) -> Iterator[tuple[MessageRow, SessionRow]]:
-        """All messages of the selected sessions in order of id, each with its session's id, source, model, title, started_at.
+        """All messages of the selected sessions in order of id, each with facts of its session.
+
+        The facts are id, source, model, title and started_at.
 
         Read in batches: no transaction stays open while the caller works.
         """

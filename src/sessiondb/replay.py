@@ -18,7 +18,7 @@ def turn(message: MessageRow, *, timestamps: bool = False) -> Turn:
     out: Turn = {"role": message["role"], "content": message["content"]}
     for name in ("tool_call_id", "tool_name", "tool_calls"):
         if message.get(name):
-            out[name] = message[name]  # type: ignore[literal-required]
+            out[name] = message[name]
     if message["role"] == "assistant":
         if message["reasoning"]:
             out["reasoning"] = message["reasoning"]

@@ -105,7 +105,7 @@ def _at(what: str, positions: list[int]) -> str:
 
 def _missing(positions: list[int]) -> str:
     if not positions:
-        return "the rows do not add up to the ledger, though no position is missing: a row was added, doubled or altered"
+        return "the rows do not add up to the ledger, yet no position is missing: a row was added or altered"
     return f"the rows do not add up to the ledger; lost are some or all of position {_short(positions)}"
 
 

@@ -8,7 +8,7 @@ from unicodedata import category, normalize
 
 import pytest
 from hypothesis import given
-from strategies import laws, texts
+from search_texts import laws, texts
 
 from sessiondb.search.analyze import MAX_TOKEN, extra, runs, spans, stem, tokens, unspaced
 

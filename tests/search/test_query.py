@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given
-from strategies import boxes, laws, texts
+from search_texts import boxes, laws, texts
 
 from sessiondb.models import Filter, MessageFilter
 from sessiondb.search import query as box_rules

@@ -163,16 +163,17 @@ def score(rows: Rows, box: str) -> Match:
     return scan(rows, parse(box), ALL, "relevance", NOW).hits[0]
 
 
-class TestTools:
-    CALL = {"id": "c1", "function": {"name": "read_file", "arguments": '{"path": "/srv/app/main.py"}'}}
+CALL = {"id": "c1", "function": {"name": "read_file", "arguments": '{"path": "/srv/app/main.py"}'}}
 
+
+class TestTools:
     def test_names_and_arguments_are_found(self) -> None:
-        rows = [row(1, "", tool_calls=[self.CALL]), row(2, "ok", tool_name="read_file"), row(3, "ok")]
+        rows = [row(1, "", tool_calls=[CALL]), row(2, "ok", tool_name="read_file"), row(3, "ok")]
         assert found(rows, "/srv/app/main.py") == [1]
         assert found(rows, "read_file", "oldest") == [1, 2]
 
     def test_the_tool_filter_wants_the_tool_not_the_word(self) -> None:
-        rows = [row(1, "", tool_calls=[self.CALL]), row(2, "how does read_file work?")]
+        rows = [row(1, "", tool_calls=[CALL]), row(2, "how does read_file work?")]
         assert found(rows, "tool:read_file") == [1]
         assert found(rows, "tool:Read_File main") == [1]
 
@@ -195,6 +196,13 @@ def test_a_page_of_nothing_still_counts() -> None:
 def test_overlong_words_are_not_skipped() -> None:
     assert found([row(1, "y" * 200)], "y" * 200) == [1]
     assert found([row(1, "Y" * 200)], "y" * 100 + "*") == [1]
+
+
+def test_rows_are_skipped_only_when_no_column_can_match() -> None:
+    mixed = row(1, "call getUser", tool_name="read_file")
+    node = parse('"file get"').node
+    assert node is not None
+    assert (found([mixed], '"file get"') == [1]) == matches(node, *words(mixed[0]))
 
 
 def test_rows_with_missing_fields_are_read() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from search_corpus import ROWS
 
-from corpus import ROWS
 from sessiondb.search.match import matches
 from sessiondb.search.query import parse
 from sessiondb.search.text import document

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import laws
+from search_texts import laws
 
 from sessiondb.search.text import readable, tool_names, tool_text, uses_tools, words
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
-from strategies import laws, texts
+from search_texts import laws, texts
 
 from sessiondb.models import MessageRow
 from sessiondb.search.analyze import tokens
@@ -88,31 +90,32 @@ def test_without_marks_and_cuts_a_snippet_is_a_stretch_of_the_text(before: str, 
 @laws
 @given(texts, texts, texts)
 def test_marks_are_paired_and_a_match_is_marked(before: str, word: str, after: str) -> None:
-    text = f"{before} {word} {after}".replace(">", "").replace("<", "")
+    before, word, after = (re.sub("[<>]", "", text) for text in (before, word, after))
     node = literal(word)
-    shown = snippet(text, node)
+    shown = snippet(f"{before} {word} {after}", node)
     assert all("<<<" in part and ">>>" not in part for part in shown.split(">>>")[1:])
     assert shown.count(">>>") == shown.count("<<<")
     if node is not None and len(tokens(word)) < 40:
         assert ">>>" in shown
-        assert all(">>><<<" not in part for part in [shown])
+        assert ">>><<<" not in shown
 
 
 def test_a_leaf_is_counted_once() -> None:
-    node = parse("(a OR b) a -c").node
+    node = parse("(a OR b) a -other").node
     assert node is not None
     assert len(list(leaves(node))) == 2
 
 
-class TestRows:
-    ROW: MessageRow = {"content": "done", "tool_calls": [{"name": "shell", "arguments": {"command": "ls /srv"}}]}
+ROW: MessageRow = {"content": "done", "tool_calls": [{"name": "shell", "arguments": {"command": "ls /srv"}}]}
 
+
+class TestRows:
     def test_the_text_is_shown_when_it_matches(self) -> None:
-        assert row_snippet(self.ROW, parse("done").node) == ">>>done<<<"
+        assert row_snippet(ROW, parse("done").node) == ">>>done<<<"
 
     def test_tool_calls_are_shown_when_only_they_match(self) -> None:
-        assert row_snippet(self.ROW, parse("/srv").node) == "shell\ncommand\nls />>>srv<<<"
+        assert row_snippet(ROW, parse("/srv").node) == "shell\ncommand\nls />>>srv<<<"
 
     def test_the_text_is_shown_when_nothing_matches(self) -> None:
-        assert row_snippet(self.ROW, None) == "done"
+        assert row_snippet(ROW, None) == "done"
         assert row_snippet({"content": None}, None) == ""

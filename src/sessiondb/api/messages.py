@@ -79,7 +79,9 @@ class Messages(Handle):
                 raise _unknown(message)
             fields = dict(message)
             drafts.append(
-                self._draft(fields.pop("role", None), fields.pop("content", None), fields.pop("timestamp", None), **fields)
+                self._draft(
+                    fields.pop("role", None), fields.pop("content", None), fields.pop("timestamp", None), **fields
+                )
             )
         return drafts
 

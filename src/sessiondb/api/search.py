@@ -8,8 +8,7 @@ from ..errors import Invalid
 from ..models import ContextLine, Filter, Match, MessageFilter, MessageRow, SearchHit, SearchOrder, SessionRow
 from ..rows import text_of
 from ..search.query import Node, narrow, parse
-from ..search.snippet import snippet
-from ..search.text import readable
+from ..search.snippet import row_snippet
 from .handle import Handle
 from .sessions import check_page
 
@@ -58,7 +57,7 @@ class Search(Handle):
             "id": message["id"],
             "session_id": message["session_id"],
             "role": message["role"],
-            "snippet": snippet(readable(message), node),
+            "snippet": row_snippet(message, node),
             "timestamp": message["timestamp"],
             "tool_name": message["tool_name"],
             "source": session.get("source", ""),
@@ -76,9 +75,7 @@ class Search(Handle):
         return [_line(row) for row in (*before, message, *after)]
 
 
-def _sessions(
-    sources: Sequence[str] | None, exclude: Sequence[str] | None, session_id: str | None
-) -> Filter:
+def _sessions(sources: Sequence[str] | None, exclude: Sequence[str] | None, session_id: str | None) -> Filter:
     return Filter(
         ids=None if session_id is None else (session_id,),
         sources=None if sources is None else tuple(sources),

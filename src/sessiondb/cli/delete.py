@@ -8,7 +8,7 @@ import click
 
 from ..api.trash import TRASH_DAYS
 from ..db import SessionDB
-from ..errors import NotFound
+from ..errors import Invalid, NotFound
 from ..models import SessionRow
 from . import options, output
 
@@ -19,7 +19,9 @@ from . import options, output
 @options.as_json
 @options.writing
 def command(db: SessionDB, session: str, yes: bool, as_json: bool) -> None:
-    """Move a SESSION to the trash, where it stays 30 days; sessions that continue it are kept.
+    """Move a SESSION to the trash.
+
+    It can be restored for 30 days. Sessions that continue it, or that it began, stay.
 
     \b
     Example:
@@ -37,9 +39,9 @@ def command(db: SessionDB, session: str, yes: bool, as_json: bool) -> None:
 
 
 def confirmed(row: SessionRow | None) -> bool:
-    """Ask a person; where there is none, nothing is deleted. Raises UsageError."""
+    """Ask a person; where there is none, nothing is deleted. Raises Invalid."""
     if not output.is_terminal(sys.stdin):
-        raise click.UsageError("delete asks before it deletes, and there is no terminal to ask on; add --yes")
+        raise Invalid("delete asks before it deletes, and there is no terminal to ask on; add --yes")
     name = output.line((row or {}).get("title") or (row or {}).get("id"))
     messages = output.count((row or {}).get("message_count", 0), "message")
     return click.confirm(f"Delete {name} ({messages})?", err=True)

@@ -23,9 +23,10 @@ from . import options, output
 )
 @options.reading
 def command(db: SessionDB, file: str, source: str | None, session_id: str | None) -> None:
-    """Write sessions with all their messages to FILE, or to stdout for -; one JSON object per line.
+    """Write sessions as JSON lines.
 
-    A FILE is complete or is not there: it gets its name when everything is written.
+    Each line is a session with all its messages. - is the standard output. A FILE is complete or is not there: it
+    gets its name when everything is written.
 
     \b
     Example:
@@ -48,7 +49,7 @@ def command(db: SessionDB, file: str, source: str | None, session_id: str | None
 @contextmanager
 def _opened(file: str) -> Iterator[TextIO]:
     if file == "-":
-        yield sys.stdout
+        yield output.json_stream()
         return
     place = os.path.realpath(file)
     if os.path.exists(place) and not os.path.isfile(place):

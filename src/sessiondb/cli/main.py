@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from io import TextIOWrapper
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import NoReturn, TextIO
 
 import click
 
@@ -18,7 +19,6 @@ from ..errors import SessionDBError
 from . import options, output
 
 INTERRUPTED = 130
-PIPE_CLOSED = 141
 
 
 class Commands(click.Group):
@@ -52,11 +52,12 @@ def _broken(name: str, error: SessionDBError) -> click.Command:
     return click.Command(name, callback=fail, help=f"Broken: {error}", short_help="(cannot be loaded)")
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(__version__, prog_name="sessiondb", message="%(prog)s %(version)s")
 @options.place
 @options.debug
-def commands() -> None:
+@click.pass_context
+def commands(ctx: click.Context) -> None:
     """Keeps the conversations of AI agents, and finds them again.
 
     The store is the one of --db, else of $SESSIONDB_URL, else of config.yaml, else ~/.sessiondb/state.db.
@@ -66,6 +67,8 @@ def commands() -> None:
         sessiondb list --limit 5
         sessiondb search "nginx 502"
     """
+    if ctx.invoked_subcommand is None:
+        output.say(ctx.get_help())
 
 
 def main() -> NoReturn:
@@ -82,12 +85,13 @@ def run(arguments: list[str]) -> int:
         result = commands.main(arguments, prog_name="sessiondb", standalone_mode=False, obj=state)
         sys.stdout.flush()
     except click.ClickException as exc:
-        exc.show()
+        output.complain(_usage(exc))
         return exc.exit_code
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except BrokenPipeError:
-        return _pipe_closed()
+        _let_go_of_stdout()
+        return 1
     except (SessionDBError, OSError) as exc:
         if state.debug:
             traceback.print_exc()
@@ -99,16 +103,21 @@ def run(arguments: list[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _never_fail(stream: Any) -> None:
+def _usage(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    way_out = f"; see `{context.command_path} --help`" if context else ""
+    return error.format_message().rstrip(".") + way_out
+
+
+def _never_fail(stream: TextIO) -> None:
     # A locale that lacks a character must not cost the answer.
-    if hasattr(stream, "reconfigure"):
+    if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
 
 
-def _pipe_closed() -> int:
+def _let_go_of_stdout() -> None:
     """The reader has gone: say nothing, not even from the flush at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return PIPE_CLOSED
 
 
 def _one_sentence(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -12,7 +12,8 @@ import click
 
 from .. import config, registry
 from ..db import SessionDB
-from ..errors import Conflict, NotFound
+from ..errors import Conflict, NotFound, SchemaOutdated
+from ..provider import SessionDBProvider
 from . import output
 
 P = ParamSpec("P")
@@ -81,8 +82,23 @@ def open_store(named: str | None, *, read_only: bool) -> SessionDB:
         if _is_named(settings) or not read_only:
             raise NotFound(f"no store at {settings.options['path']}; it begins with the first session written to it")
         return SessionDB("memory://")
-    provider = registry.load("providers", settings.provider)()
-    provider.initialize(**settings.options, read_only=read_only and provider.features.read_only)
+    try:
+        return _opened(settings, read_only=read_only)
+    except SchemaOutdated:
+        if not read_only:
+            raise
+        db = _opened(settings, read_only=False)
+        output.complain(
+            f"{db.db_path or 'the store'} was brought to the current schema; a backup of old data is beside it"
+        )
+        return db
+
+
+def _opened(settings: config.Settings, *, read_only: bool) -> SessionDB:
+    provider: SessionDBProvider = registry.load("providers", settings.provider)()
+    provider.initialize(
+        **settings.options, **({"read_only": True} if read_only and provider.features.read_only else {})
+    )
     return SessionDB(provider=provider)
 
 

@@ -6,7 +6,8 @@ import os
 import re
 import sys
 import time
-from typing import Any
+from io import TextIOWrapper
+from typing import Any, TextIO
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 # C0 but tab and line feed, DEL, C1, marks that turn the direction of writing, lone surrogates.
@@ -41,12 +42,19 @@ def to_json(value: Any, *, indent: int | None = 2) -> str:
     """JSON with letters of all scripts as they are; what a terminal would obey is escaped, as JSON allows."""
     import json
 
-    text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
     return _COMMANDS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def say_json(value: Any) -> None:
-    print(to_json(value))
+    print(to_json(value), file=json_stream())
+
+
+def json_stream() -> TextIO:
+    """The standard output, in UTF-8 whatever the locale says, as JSON is."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    return sys.stdout
 
 
 def ago(then: float | None, now: float) -> str:

@@ -17,7 +17,9 @@ from . import options, output
 @options.as_json
 @options.writing
 def command(db: SessionDB, session: str, words: Sequence[str], as_json: bool) -> None:
-    """Give a SESSION a TITLE; several words need no quotes, an empty one ("") takes the title away.
+    """Give a SESSION a TITLE.
+
+    Several words need no quotes; an empty title ("") takes the title away.
 
     \b
     Example:

@@ -33,7 +33,7 @@ from . import options, output
 def command(
     db: SessionDB, words: Sequence[str], source: str | None, role: str | None, limit: int, order: str, as_json: bool
 ) -> None:
-    """Find messages that hold all words of a QUERY, by session.
+    """Find messages that hold all words.
 
     Also "phrases", OR, NOT, prefix* and filters such as source:cli or since:7d. Paths, URLs and commands are found
     as typed; write -- before a query with words that begin with a dash.

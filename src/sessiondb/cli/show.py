@@ -19,7 +19,9 @@ from . import options, output
 @options.as_json
 @options.reading
 def command(db: SessionDB, session: str, last: int | None, tip: bool, as_json: bool) -> None:
-    """Show the messages of a SESSION: its id, the beginning of its id, or its title.
+    """Show the messages of a SESSION.
+
+    SESSION is an id, the beginning of an id, or a title.
 
     \b
     Example:

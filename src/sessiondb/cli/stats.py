@@ -12,7 +12,7 @@ from . import options, output
 @options.as_json
 @options.reading
 def command(db: SessionDB, as_json: bool) -> None:
-    """Count sessions and messages, by source, and tell the size of the store.
+    """Count sessions and messages, by source.
 
     \b
     Example:

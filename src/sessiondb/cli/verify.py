@@ -17,7 +17,9 @@ from . import options, output
 @options.as_json
 @options.reading
 def command(db: SessionDB, session: str | None, as_json: bool) -> None:
-    """Check that every message is there as it was stored, in all sessions or one; exit code 6 if not.
+    """Check that every message is there as stored.
+
+    All sessions, or one. Exit code 6 tells that something is missing or altered.
 
     \b
     Example:

@@ -31,8 +31,8 @@ _OPTIONAL = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670-\u0670\u06d6-\u06ed\u08d3-\u08ff\u1ab0-\u1aff"
     "\u1dc0-\u1dff\u20d0-\u20ff\u302a-\u302f\ufe00-\ufe0f\ufe20-\ufe2f\U0001f3fb-\U0001f3ff\U000e0100-\U000e01ef"
 )
-# Composed with the character before them, though no marks themselves: there is no border between.
-_JOINS_BACK = "\u1160-\u11ff\u3130-\u318f\ud7b0-\ud7ff\uff9e-\uffdc"
+# No marks, yet part of the character before them: vowels and finals of Hangul, halfwidth signs, skin tones.
+_JOINS_BACK = "\u1160-\u11ff\u3130-\u318f\ud7b0-\ud7ff\uff9e-\uffdc\U0001f3fb-\U0001f3ff"
 # Tatweel stretches a word; the modifier letters from ʹ to ʿ are typed as apostrophes.
 _SPECIAL = {"\u0640": "", **dict.fromkeys("\u02b9\u02ba\u02bb\u02bc\u02bd\u02be\u02bf", " ")}
 _SPECIAL |= dict(zip("đðøłħŧıæœþ", ("d", "d", "o", "l", "h", "t", "i", "ae", "oe", "th"), strict=True))

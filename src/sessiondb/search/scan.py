@@ -128,10 +128,11 @@ class _Document:
 
 def _any_possible(wanted: Iterable[Leaf], body: str, tools: str) -> bool:
     """False only when no leaf can be in the text: the words of ASCII text are substrings of its lower case."""
-    if not (body.isascii() and tools.isascii()):
+    text = f"{body}\n{tools}" if tools else body
+    if not text.isascii():
         return True
-    body, tools = body.lower(), tools.lower()
-    return any(_possible(leaf, body) or _possible(leaf, tools) for leaf in wanted)
+    lowered = text.lower()
+    return any(_possible(leaf, lowered) for leaf in wanted)
 
 
 def _possible(leaf: Leaf, lowered: str) -> bool:

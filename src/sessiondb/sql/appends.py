@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .. import ledger
@@ -121,8 +121,8 @@ def append_many(tx: Tx, session_id: str, drafts: Sequence[Draft], expected_seq: 
     if found is None:
         raise no_session(session_id)
     known = known_keys(tx, session_id, drafts)
-    fresh = _fresh(drafts, known)
-    if not fresh:
+    unknown = fresh(drafts, known)
+    if not unknown:
         return [known[draft.values["message_key"]] for draft in drafts]
     adopt_all(tx, session_id)
     last_seq, total = tx.row(LEDGER, {"session_id": session_id}) or found
@@ -131,22 +131,22 @@ def append_many(tx: Tx, session_id: str, drafts: Sequence[Draft], expected_seq: 
             f"session {session_id!r} is at position {last_seq}, not {expected_seq}: "
             "somebody appended meanwhile; read on and try again"
         )
-    ids = iter(place(tx, session_id, last_seq, total, fresh))
-    new = {id(draft): next(ids) for draft in fresh}
-    known |= {draft.values["message_key"]: new[id(draft)] for draft in fresh if draft.values["message_key"]}
+    ids = iter(place(tx, session_id, last_seq, total, unknown))
+    new = {id(draft): next(ids) for draft in unknown}
+    known |= {draft.values["message_key"]: new[id(draft)] for draft in unknown if draft.values["message_key"]}
     return [known[key] if (key := draft.values["message_key"]) else new[id(draft)] for draft in drafts]
 
 
-def _fresh(drafts: Sequence[Draft], known: dict[str, int]) -> list[Draft]:
+def fresh(drafts: Sequence[Draft], known: Iterable[str]) -> list[Draft]:
     """The drafts to store: no known key, and of a key given twice the first."""
     seen = set(known)
-    fresh = []
+    unknown = []
     for draft in drafts:
         key = draft.values["message_key"]
         if key is None or key not in seen:
-            fresh.append(draft)
+            unknown.append(draft)
             seen.add(key)
-    return fresh
+    return unknown
 
 
 def known_keys(tx: Tx, session_id: str, drafts: Sequence[Draft]) -> dict[str, int]:
@@ -159,18 +159,14 @@ def known_keys(tx: Tx, session_id: str, drafts: Sequence[Draft]) -> dict[str, in
     return known
 
 
-def place(
-    tx: Tx, session_id: str, last_seq: int, total: int, drafts: Sequence[Draft], at_least: int = 0
-) -> list[int]:
+def place(tx: Tx, session_id: str, last_seq: int, total: int, drafts: Sequence[Draft], at_least: int = 0) -> list[int]:
     """Store drafts after `last_seq`, or at the positions they bring, and settle the session's counters."""
     placed: list[dict[str, Any]] = []
     for draft in drafts:
         last_seq = _position(draft, last_seq)
         term = ledger.term(draft.digest, last_seq)
         total = (total + term) & ledger.MASK
-        placed.append(
-            {**draft.values, "session_id": session_id, "seq": last_seq, "term": term, "active": draft.active}
-        )
+        placed.append({**draft.values, "session_id": session_id, "seq": last_seq, "term": term, "active": draft.active})
     ids = tx.insert_many(INSERT_PLACED, placed) if placed else []
     if placed:
         tx.run(COUNT_PLACED, _counted(session_id, placed, drafts, total, ids[-1]))

@@ -51,7 +51,7 @@ class HasDriver(Protocol):
 
 def read(method: Callable[Concatenate[S, Tx, P], R]) -> Callable[Concatenate[S, P], R]:
     @wraps(method)
-    def primitive(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
+    def primitive(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
         return self.driver.read(lambda tx: method(self, tx, *args, **kwargs))
 
     return primitive
@@ -59,7 +59,7 @@ def read(method: Callable[Concatenate[S, Tx, P], R]) -> Callable[Concatenate[S, 
 
 def write(method: Callable[Concatenate[S, Tx, P], R]) -> Callable[Concatenate[S, P], R]:
     @wraps(method)
-    def primitive(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
+    def primitive(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
         return self.driver.write(lambda tx: method(self, tx, *args, **kwargs))
 
     return primitive

@@ -12,13 +12,11 @@ from .escape import MARK, unescape
 
 SESSION_LIST = ", ".join(SESSION_COLUMNS)
 MESSAGE_LIST = ", ".join(MESSAGE_COLUMNS)
-_MESSAGE_TEXTS = tuple(
-    MESSAGE_COLUMNS.index(name)
-    for name in (
-        "session_id", "content", "tool_call_id", "tool_calls", "tool_name", "finish_reason", "reasoning", "reasoning_details",
-        "codex_reasoning_items", "message_key", "content_type", "provider", "model", "metadata",
-    )
+_TEXTS = (
+    "session_id", "content", "tool_call_id", "tool_calls", "tool_name", "finish_reason", "reasoning",
+    "reasoning_details", "codex_reasoning_items", "message_key", "content_type", "provider", "model", "metadata",
 )  # fmt: skip
+_MESSAGE_TEXTS = tuple(MESSAGE_COLUMNS.index(name) for name in _TEXTS)
 
 
 def prefixed(columns: Iterable[str], alias: str) -> str:

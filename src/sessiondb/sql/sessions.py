@@ -122,7 +122,9 @@ def check_title(tx: Tx, title: str, session_id: str) -> None:
     """Raise TitleTaken when another session has the title; the unique index would only say that one does."""
     holder = tx.row(TITLE_HOLDER, {"title": title})
     if holder is not None and unescape(holder[0]) != session_id:
-        raise TitleTaken(f"the title {title!r} belongs to session {unescape(holder[0])}; choose another or rename that one")
+        raise TitleTaken(
+            f"the title {title!r} belongs to session {unescape(holder[0])}; choose another or rename that one"
+        )
 
 
 def inferred_relation(tx: Tx, row: Mapping[str, Any]) -> str:
@@ -139,7 +141,11 @@ def inferred_relation(tx: Tx, row: Mapping[str, Any]) -> str:
         raise Conflict(f"session {parent!r} is already continued by {continued[0]!r}; append to that one")
     if given and given != "root":
         return str(given)
-    by_reason = {"compression": "subagent" if continued else "compression", "branched": "fork", "session_reset": "reset"}
+    by_reason = {
+        "compression": "subagent" if continued else "compression",
+        "branched": "fork",
+        "session_reset": "reset",
+    }
     return by_reason.get(state[1], "subagent")
 
 
@@ -151,11 +157,13 @@ def insert_session(tx: Tx, row: Mapping[str, Any], messages: Sequence[Draft], ta
         check_title(tx, row["title"], row["id"])
     last_seq = row.get("last_seq") or 0
     values = _BLANK | dict(row) | _ZERO_COUNTERS | {"relation": relation}
+    if messages:
+        values["last_active"] = None
     values |= {name: row.get(name) or 0 for name in TOKEN_COLUMNS}
     newest = tx.row(NEWEST_MESSAGE)
     values["last_message_id"] = newest[0] if newest else 0
     tx.run(CREATE, values)
-    appends.place(tx, row["id"], 0, 0, messages, last_seq)
+    appends.place(tx, row["id"], 0, 0, appends.fresh(messages, ()), last_seq)
     for tag in tags:
         tx.run(ADD_TAG, {"id": row["id"], "tag": tag})
     return True
@@ -194,7 +202,12 @@ class SessionPrimitives(SessionDBProvider):
             raise no_session(parent)
         session = tx.row(GET, {"id": session_id})
         continued = tx.row(CONTINUATION, {"id": parent})
-        if session and continued and unescape(continued[0]) != session_id and rows.session(session)["relation"] == "compression":
+        if (
+            session
+            and continued
+            and unescape(continued[0]) != session_id
+            and rows.session(session)["relation"] == "compression"
+        ):
             raise Conflict(f"session {parent!r} is already continued by {continued[0]!r}")
 
     @write

@@ -81,7 +81,9 @@ class StatPrimitives(SessionDBProvider):
     @read
     def _totals(self, tx: Tx) -> dict[str, Any]:
         sessions, messages = tx.row(TOTALS) or (0, 0)
-        sources = sorted(((unescape(name), count) for name, count in tx.rows(SOURCES)), key=lambda row: (-row[1], row[0]))
+        sources = sorted(
+            ((unescape(name), count) for name, count in tx.rows(SOURCES)), key=lambda row: (-row[1], row[0])
+        )
         return {"sessions": sessions, "messages": int(messages), "sources": dict(sources)}
 
     @read

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...errors import Conflict
 from ...models import Draft, Filter, ListedSession, Order, Page, SessionRow
 from ...rows import preview, session_row
 from .admission import new_session
@@ -43,9 +44,15 @@ class Sessions(MemoryBase):
         session = self.tables.sessions.get(session_id)
         if session is None or (unless_set is not None and session.values[unless_set] is not None):
             return False
-        self.tables.check_parent(changes.get("parent_session_id"))
+        self._check_parent(session, changes.get("parent_session_id"))
         session.values.update(changes)
         return True
+
+    def _check_parent(self, session: Session, parent: str | None) -> None:
+        self.tables.check_parent(parent)
+        continued = None if parent is None else self.tables.continuation(parent)
+        if continued not in (None, session) and session.values["relation"] == "compression":
+            raise Conflict(f"session {parent!r} is already continued by {continued.id!r}")
 
     @write
     def add_usage(

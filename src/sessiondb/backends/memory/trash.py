@@ -42,9 +42,12 @@ class Trash(MemoryBase):
             raise AlreadyExists(f"session {target!r} exists; give new_id= to restore beside it")
         title = _free_title(tables, entry.session.values["title"], new_title)
         parent = entry.session.values["parent_session_id"]
-        entry.session.values.update(
-            id=target, title=title, deleted_at=None, parent_session_id=parent if parent in tables.sessions else None
-        )
+        if parent not in tables.sessions:
+            parent = None
+        elif entry.session.values["relation"] == "compression" and tables.continuation(parent):
+            # The conversation went on elsewhere meanwhile; what comes back is a branch of it.
+            entry.session.values["relation"] = "fork"
+        entry.session.values.update(id=target, title=title, deleted_at=None, parent_session_id=parent)
         _renumber(tables, entry.session)
         tables.trash.remove(entry)
         tables.sessions[target] = entry.session

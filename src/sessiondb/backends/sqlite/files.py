@@ -32,8 +32,10 @@ def prepare(path: str) -> None:
             os.makedirs(directory, mode=0o700)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
     except FileExistsError as exc:
+        if not os.path.isdir(directory):
+            raise errors.Invalid(f"{path} cannot be created: {directory} is not a directory") from exc
         if not os.path.isfile(path):
-            raise errors.Invalid(f"{path} cannot hold a database: {exc.filename or path} is no regular file") from exc
+            raise errors.Invalid(f"{path} cannot hold a database: it is no regular file") from exc
     except NotADirectoryError as exc:
         raise errors.Invalid(f"{path} cannot be created: {directory} is not a directory") from exc
     except PermissionError as exc:

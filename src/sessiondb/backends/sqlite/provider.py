@@ -40,7 +40,7 @@ class SQLiteProvider(SQLProvider):
     def is_available(cls) -> bool:
         return sqlite_version() >= OLDEST_SQLITE
 
-    def initialize(
+    def initialize(  # type: ignore[override]  # the options of this backend by name
         self,
         *,
         path: str | os.PathLike[str],

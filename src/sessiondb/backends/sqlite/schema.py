@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import cast
 
 import apsw
 
@@ -183,5 +184,6 @@ def _copy(source: apsw.Connection, draft: str) -> tuple[int, int]:
 
 
 def _counts(connection: apsw.Connection) -> tuple[int, int]:
-    found = connection.execute("SELECT (SELECT COUNT(*) FROM sessions), (SELECT COUNT(*) FROM messages)").fetchone()
-    return found[0], found[1]
+    sql = "SELECT (SELECT COUNT(*) FROM sessions), (SELECT COUNT(*) FROM messages)"
+    sessions, messages = connection.execute(sql).fetchall()[0]
+    return cast(int, sessions), cast(int, messages)

@@ -1,0 +1,174 @@
+"""A closed store says so, whatever it is asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ...db import SessionDB
+from ...drafts import draft
+from ...errors import Closed
+from ...models import Filter, MessageFilter, Page
+from ...provider import SessionDBProvider
+from ...search.query import parse
+from .base import LawBase, OpenProvider
+
+DRAFT = draft("user", "x", timestamp=1.0, max_bytes=100)
+
+# Every public method with arguments that would be fine on an open store.
+API: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+    "ancestors": (("s",), {}),
+    "append_message": (("s", "user", "x"), {}),
+    "append_messages": (("s", [{"role": "user"}]), {}),
+    "archive_session": (("s",), {}),
+    "clear_messages": (("s",), {}),
+    "create_session": (("s", "cli"), {}),
+    "delete_session": (("s",), {}),
+    "descendants": (("s",), {}),
+    "empty_trash": ((), {}),
+    "end_session": (("s", "done"), {}),
+    "ensure_session": (("s",), {}),
+    "export_all": ((), {}),
+    "export_session": (("s",), {}),
+    "family": (("s",), {}),
+    "fork_session": (("s",), {}),
+    "get_compression_tip": (("s",), {}),
+    "get_media_refs": (("s",), {}),
+    "get_messages": (("s",), {}),
+    "get_messages_around": (("s", 1), {}),
+    "get_messages_as_conversation": (("s",), {}),
+    "get_meta": (("key",), {}),
+    "get_next_title_in_lineage": (("deploy",), {}),
+    "get_session": (("s",), {}),
+    "get_session_by_title": (("deploy",), {}),
+    "get_session_title": (("s",), {}),
+    "get_tags": (("s",), {}),
+    "get_tool_calls": (("s",), {}),
+    "health": ((), {}),
+    "import_sessions": (([{"id": "s", "source": "cli", "started_at": 1.0}],), {}),
+    "iter_export": ((), {}),
+    "lineage_root": (("s",), {}),
+    "list_prunable": ((), {}),
+    "list_sessions_rich": ((), {}),
+    "list_trash": ((), {}),
+    "message_count": ((), {}),
+    "pin_session": (("s",), {}),
+    "prune_sessions": ((), {}),
+    "reopen_session": (("s",), {}),
+    "replace_messages": (("s", []), {}),
+    "resolve_resume_session_id": (("s",), {}),
+    "resolve_session_by_title": (("deploy",), {}),
+    "resolve_session_id": (("s",), {}),
+    "restore_deleted": (("s",), {}),
+    "restore_rewound": (("s",), {}),
+    "rewind_to_message": (("s", 1), {}),
+    "rotate_session": (("s",), {}),
+    "search_messages": (("needle",), {}),
+    "search_sessions": ((), {}),
+    "session_count": ((), {}),
+    "set_auto_title_if_empty": (("s", "deploy"), {}),
+    "set_meta": (("key", "value"), {}),
+    "set_session_title": (("s", "deploy"), {}),
+    "stats": ((), {}),
+    "tag_session": (("s", "work"), {}),
+    "top_sessions_by_tokens": ((), {}),
+    "untag_session": (("s", "work"), {}),
+    "update_session": (("s",), {"cwd": "/a"}),
+    "update_system_prompt": (("s", "x"), {}),
+    "update_token_counts": (("s", 1), {}),
+    "usage_by_model": ((), {}),
+    "verify": ((), {}),
+}
+NEED_NO_STORE = {"close", "sanitize_title"}
+
+PRIMITIVES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+    "add_usage": (("s", {"input_tokens": 1}, {}), {"absolute": False}),
+    "ancestors": (("s",), {}),
+    "append": (("s", [DRAFT]), {}),
+    "change_tags": (("s", ["work"], []), {}),
+    "clear_messages": (("s",), {}),
+    "count_messages": ((), {}),
+    "count_sessions": ((Filter(),), {}),
+    "create_session": (({"id": "s", "source": "cli", "started_at": 1.0},), {}),
+    "delete_sessions": ((Filter(),), {"deleted_at": 1.0}),
+    "descendants": (("s",), {}),
+    "empty_trash": ((1.0,), {}),
+    "find_ids": (("s", 2), {}),
+    "find_titles": (("deploy",), {}),
+    "get_media_refs": (("s",), {}),
+    "get_message": ((1,), {}),
+    "get_messages": (("s",), {}),
+    "get_meta": (("key",), {}),
+    "get_session": (("s",), {}),
+    "get_tool_calls": (("s",), {}),
+    "health": ((), {}),
+    "list_sessions": ((Filter(), Page(), "started"), {}),
+    "list_trash": ((Page(),), {}),
+    "replace_messages": (("s", [DRAFT]), {}),
+    "restore": (("s",), {}),
+    "rotate": (("s", {"id": "t", "source": "cli", "started_at": 1.0}), {}),
+    "scan_messages": ((Filter(), MessageFilter()), {}),
+    "search": ((parse("needle"), Filter(), MessageFilter(), Page(), "newest", 1.0), {}),
+    "set_active": (("s", 0, True), {}),
+    "set_meta": (("key", "value"), {}),
+    "set_title": (("s", "deploy", "user"), {}),
+    "stats": ((), {}),
+    "stored_messages": (("s",), {}),
+    "top_sessions_by_tokens": ((Filter(), 5), {}),
+    "update_session": (("s", {"cwd": "/a"}), {}),
+    "usage_by_model": ((Filter(),), {}),
+}
+LIFE = {"initialize", "is_available", "shutdown"}
+
+
+def public_methods(kind: type) -> set[str]:
+    return {name for name in dir(kind) if not name.startswith("_") and callable(getattr(kind, name))}
+
+
+def call(target: object, name: str, table: dict[str, tuple[tuple[Any, ...], dict[str, Any]]]) -> None:
+    """Call a method, and if it answers with an iterator, ask for the first element."""
+    args, kwargs = table[name]
+    answer = getattr(target, name)(*args, **kwargs)
+    if hasattr(answer, "__next__"):
+        next(answer, None)
+
+
+class ClosedLaws(LawBase):
+    def test_every_public_method_is_asked(self) -> None:
+        assert public_methods(SessionDB) - NEED_NO_STORE == API.keys()
+
+    def test_every_primitive_is_asked(self) -> None:
+        assert public_methods(SessionDBProvider) - LIFE == PRIMITIVES.keys()
+
+    @pytest.mark.parametrize("method", API)
+    def test_every_method_of_a_closed_store_raises_closed(self, db: SessionDB, method: str) -> None:
+        db.close()
+        with pytest.raises(Closed, match="closed"):
+            call(db, method, API)
+
+    @pytest.mark.parametrize("primitive", PRIMITIVES)
+    def test_every_primitive_of_a_closed_store_raises_closed(self, db: SessionDB, primitive: str) -> None:
+        db.close()
+        with pytest.raises(Closed, match="closed"):
+            call(db.provider, primitive, PRIMITIVES)
+
+    def test_a_provider_that_was_never_opened_is_closed(self) -> None:
+        with pytest.raises(Closed):
+            self.provider().get_session("s")
+
+    def test_closing_twice_changes_nothing(self, db: SessionDB) -> None:
+        db.close()
+        db.close()
+
+    def test_shutting_down_what_was_never_opened_is_harmless(self) -> None:
+        self.provider().shutdown()
+
+    def test_leaving_the_block_closes(self, db: SessionDB) -> None:
+        with db as same:
+            assert same is db
+        with pytest.raises(Closed):
+            db.get_session("s")
+
+    def test_a_provider_is_available(self, open_provider: OpenProvider) -> None:
+        assert self.provider.is_available() is True

@@ -1,0 +1,122 @@
+"""The real command, in a process and a home of its own."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import sessiondb
+from sessiondb.db import SessionDB
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[str]:
+        return self.out.splitlines()
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def environment(home: Path) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL") if name in os.environ}
+    return {**kept, "HOME": str(home), "SESSIONDB_HOME": str(home), "TZ": "UTC"}
+
+
+@pytest.fixture
+def run(environment: dict[str, str]) -> Run:
+    """Run `sessiondb` with these arguments; no terminal, nothing on stdin."""
+
+    def command(*arguments: str | Path, **env: str) -> Done:
+        done = subprocess.run(
+            [sys.executable, "-m", "sessiondb", *map(str, arguments)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            env={**environment, **env},
+            check=False,
+            timeout=60,
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    return command
+
+
+@pytest.fixture
+def db(home: Path) -> Iterator[SessionDB]:
+    """The default store of the home, to write what a command shall see."""
+    with sessiondb.open(home / "state.db", synchronous="NORMAL") as opened:
+        yield opened
+
+
+@pytest.fixture
+def session(db: SessionDB) -> Callable[..., str]:
+    """Create a session with one message per text, by turns of the user and the assistant."""
+
+    def create(session_id: str, *texts: str, source: str = "cli", title: str | None = None, **times: float) -> str:
+        db.create_session(session_id, source, **times)
+        for number, text in enumerate(texts):
+            db.append_message(session_id, ("user", "assistant")[number % 2], text, timestamp=times.get("started_at"))
+        if title is not None:
+            db.set_session_title(session_id, title)
+        return session_id
+
+    return create
+
+
+Act = Callable[["subprocess.Popen[bytes]", int], object]
+
+
+@pytest.fixture
+def on_terminal(environment: dict[str, str]) -> Callable[[list[str], Act], tuple[int, str]]:
+    """Run `sessiondb` on a terminal, act when it asks, and return its exit code and all it showed."""
+
+    def command(arguments: list[str], act: Act) -> tuple[int, str]:
+        terminal, theirs = pty.openpty()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "sessiondb", *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
+        )
+        os.close(theirs)
+        try:
+            shown = _read_until(terminal, b"]: ")
+            act(process, terminal)
+            shown += _read_until(terminal, None)
+            return process.wait(timeout=30), shown.decode()
+        finally:
+            process.kill()
+            process.wait()
+            os.close(terminal)
+
+    return command
+
+
+def _read_until(terminal: int, end: bytes | None) -> bytes:
+    """What the terminal shows up to `end`, or until the program is gone."""
+    shown = b""
+    while end is None or not shown.endswith(end):
+        try:
+            piece = os.read(terminal, 4096)
+        except OSError:  # the other side is closed
+            break
+        if not piece:
+            break
+        shown += piece
+    return shown
