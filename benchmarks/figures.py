@@ -53,5 +53,11 @@ def ratio(numerator: Rounds, denominator: Rounds, statistic: Statistic) -> Ratio
     return summary([above / below for above, below in pairs])
 
 
+def pooled_ratio(numerator: Rounds, denominator: Rounds, statistic: Statistic) -> Ratio:
+    """Over all rounds together, for costs that come in rare big pieces which a median round does not see."""
+    spread = ratio(numerator, denominator, statistic)
+    return Ratio(numerator.overall(statistic) / denominator.overall(statistic), spread.lowest, spread.highest)
+
+
 def summary(values: Sequence[float]) -> Ratio:
     return Ratio(median(values), min(values), max(values))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from ..arena import FLOOR, SESSIONDB, Contestant, Lane, Race, race
-from ..figures import Rounds, mean, p50
+from ..figures import Rounds, mean, p50, pooled_ratio
 from ..results import Comparison, Result, Target
 from ..setting import MICROSECOND, SECOND, Setting, against, fairness, latencies
 
 APPEND_TO_FLOOR = Target(1.3)
 PEER_TO_APPEND = Target(2.5, least=True)
+MILLION = 1_000_000
+PEER_TO_APPEND_AT_A_MILLION = Target(40.0, least=True)
 BATCH_TO_FLOOR = Target(0.6, least=True)
 IMPORT_TO_PEER = Target(5.0, least=True)
 FLAT = Target(1.3)
@@ -69,9 +71,16 @@ def _growth_ratios(found: Race, setting: Setting) -> list[Comparison]:
             label = f"{who.name}: mean at {size:,} / at {first:,}"
             made += against(found, label, _label(who, size), _label(who, first), mean)
         for peer in setting.peers:
-            label = f"at {size:,}: rate / {peer.name}"
-            made += against(found, label, _label(peer, size), _label(SESSIONDB, size), mean)
+            made += _stalls_included(found, f"at {size:,}: rate / {peer.name}", _label(peer, size), size)
     return made
+
+
+def _stalls_included(found: Race, label: str, peer: str, size: int) -> list[Comparison]:
+    ours = _label(SESSIONDB, size)
+    if peer not in found.times:
+        return []
+    target = PEER_TO_APPEND_AT_A_MILLION if size == MILLION else None
+    return [Comparison(label, pooled_ratio(found.times[peer], found.times[ours], mean), target=target)]
 
 
 def batch(setting: Setting) -> Result:

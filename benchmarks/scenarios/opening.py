@@ -37,14 +37,20 @@ class Program:
     def run(self, setting: Setting) -> int:
         """The nanoseconds from start to exit."""
         command = [self.who.python, "-c", self.code, str(self.store or setting.stores.new())]
-        environment = {**os.environ, **self.who.environment}
         begun = perf_counter_ns()
-        done = subprocess.run(command, cwd=setting.stores.home, env=environment, capture_output=True, text=True)
+        done = subprocess.run(
+            command, cwd=setting.stores.home, env=self._environment(setting), capture_output=True, text=True
+        )
         took = perf_counter_ns() - begun
         if done.returncode:
             last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
             raise ContenderFailed(f"{self.label} failed: {last[0]}")
         return took
+
+    def _environment(self, setting: Setting) -> dict[str, str]:
+        """With compiled modules, as an installed program has them, and kept with the stores."""
+        kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        return {**kept, **self.who.environment, "PYTHONPYCACHEPREFIX": str(setting.stores.home / "compiled")}
 
 
 def open_and_import(setting: Setting) -> Result:

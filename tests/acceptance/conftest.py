@@ -79,6 +79,21 @@ def db(path: Path) -> Iterator[sessiondb.SessionDB]:
 
 
 @pytest.fixture
+def talk(db: sessiondb.SessionDB) -> sessiondb.SessionDB:
+    """A store with conversations to search in."""
+    for name, source, text in (
+        ("s1", "cli", "the docker deployment failed with an error"),
+        ("s2", "telegram", "kubernetes deployment is done, no bug left"),
+        ("s3", "discord", "python and java both help"),
+    ):
+        db.create_session(session_id=name, source=source, model="m1")
+        db.append_message(name, "user", f"question before: {name}")
+        db.append_message(name, "assistant", text)
+        db.append_message(name, "user", f"thanks after: {name}")
+    return db
+
+
+@pytest.fixture
 def look(path: Path) -> Look:
     """Run a statement on the file through a connection that can only read."""
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from sessiondb import SessionDB
 
 
 @pytest.fixture
-def family(db: SessionDB) -> Iterator[list[str]]:
+def family(db: SessionDB) -> list[str]:
     """A conversation in three parts, each with a word of its own."""
     names = ["root"]
     db.create_session("root", "cli")
@@ -20,7 +18,7 @@ def family(db: SessionDB) -> Iterator[list[str]]:
         db.append_message(names[-1], "user", f"we go on with {word}")
     db.create_session("stranger", "cli")
     db.append_message("stranger", "user", "alpha elsewhere")
-    yield names
+    return names
 
 
 def test_store_holds_sessions_messages_metadata_lineage_and_search(db: SessionDB, family: list[str]) -> None:

@@ -126,7 +126,15 @@ def test_wal_is_enabled(db: SessionDB, look: Look) -> None:
 
 
 def test_history_is_stable_over_reopening(path: Path) -> None:
-    texts = ["plain", "", "ünïcödé 設定 🚀", "line\nbreak\ttab", "nul \x00 byte", "lone \ud800 surrogate", "x" * 100_000]
+    texts = [
+        "plain",
+        "",
+        "ünïcödé 設定 🚀",
+        "line\nbreak\ttab",
+        "nul \x00 byte",
+        "lone \ud800 surrogate",
+        "x" * 100_000,
+    ]
     with sessiondb.open(path) as db:
         db.create_session("s", "cli")
         ids = [db.append_message("s", "user", text) for text in texts]

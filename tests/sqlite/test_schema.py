@@ -16,7 +16,7 @@ import pytest
 from sessiondb import SessionDB, errors
 from sessiondb.backends.sqlite import schema
 
-from .seed_files import build
+from seed_files import build
 
 OPEN = "import sys, sessiondb; db = sessiondb.open(sys.argv[1]); print(db.message_count()); db.close()"
 

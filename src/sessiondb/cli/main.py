@@ -95,7 +95,7 @@ def run(arguments: list[str]) -> int:
     except (SessionDBError, OSError) as exc:
         if state.debug:
             traceback.print_exc()
-        output.complain(exc)
+        output.complain(_sentence(exc))
         return getattr(exc, "exit_code", 1)
     finally:
         if state.debug:
@@ -107,6 +107,12 @@ def _usage(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     way_out = f"; see `{context.command_path} --help`" if context else ""
     return error.format_message().rstrip(".") + way_out
+
+
+def _sentence(error: SessionDBError | OSError) -> str:
+    if isinstance(error, OSError) and error.strerror and not isinstance(error, SessionDBError):
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
 
 
 def _never_fail(stream: TextIO) -> None:

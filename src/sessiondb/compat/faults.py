@@ -19,6 +19,10 @@ T = TypeVar("T")
 C = TypeVar("C", bound=type)
 
 
+class OtherError(errors.SessionDBError, sqlite3.DatabaseError):
+    """What SQLite said has no type of its own here."""
+
+
 class NotFound(errors.NotFound, sqlite3.IntegrityError):
     """An unknown session or parent used to break a foreign key."""
 
@@ -29,10 +33,6 @@ class Conflict(errors.Conflict, sqlite3.IntegrityError):
 
 class AlreadyExists(errors.AlreadyExists, sqlite3.IntegrityError):
     """The id is in use."""
-
-
-class TitleTaken(errors.TitleTaken, sqlite3.IntegrityError):
-    """Another session has this title; a ValueError as ever."""
 
 
 class NotSupported(errors.NotSupported, sqlite3.OperationalError):
@@ -71,11 +71,22 @@ class Closed(errors.Closed, sqlite3.ProgrammingError, AttributeError):
     """The original had no connection left to ask after `close`, and said so as an AttributeError."""
 
 
-TWINS: dict[type[errors.SessionDBError], type[errors.SessionDBError]] = {
+class NoFile(errors.NotFound, sqlite3.OperationalError):
+    """Nothing to open for reading."""
+
+
+class NoStore(errors.Invalid, sqlite3.OperationalError):
+    """A directory, or something else that cannot hold a database."""
+
+
+Twins = dict[type[errors.SessionDBError], type[errors.SessionDBError]]
+
+# TitleTaken and Invalid are missing: the original raised a plain ValueError there, and they are one.
+TWINS: Twins = {
+    errors.SessionDBError: OtherError,
     errors.NotFound: NotFound,
     errors.Conflict: Conflict,
     errors.AlreadyExists: AlreadyExists,
-    errors.TitleTaken: TitleTaken,
     errors.NotSupported: NotSupported,
     errors.Unavailable: Unavailable,
     errors.Busy: Busy,
@@ -86,15 +97,16 @@ TWINS: dict[type[errors.SessionDBError], type[errors.SessionDBError]] = {
     errors.IndexCorrupt: IndexCorrupt,
     errors.Closed: Closed,
 }
+OPENING: Twins = {**TWINS, errors.NotFound: NoFile, errors.Invalid: NoStore}
 
 
 @contextmanager
-def as_sqlite_errors() -> Iterator[None]:
+def as_sqlite_errors(twins: Twins = TWINS) -> Iterator[None]:
     """Raise the twin of an error instead of it; what has none passes as it is."""
     try:
         yield
     except errors.SessionDBError as exc:
-        twin = TWINS.get(type(exc))
+        twin = twins.get(type(exc))
         if twin is None:
             raise
         raise twin(*exc.args) from exc

@@ -14,7 +14,7 @@ from pathlib import Path
 from .. import db
 from ..backends.sqlite import SQLiteProvider
 from . import fts5
-from .faults import as_sqlite_errors, raises_sqlite_errors
+from .faults import OPENING, as_sqlite_errors, raises_sqlite_errors
 
 __all__ = ["DEFAULT_DB_PATH", "SCHEMA_SQL", "SCHEMA_VERSION", "SessionDB"]
 
@@ -39,7 +39,7 @@ class SessionDB(db.SessionDB):
         """Open a file, or make it; one of the original's, version 1 to 6, raises SchemaOutdated unless `upgrade`."""
         provider = SQLiteProvider()
         path = Path(DEFAULT_DB_PATH if db_path is None else db_path)
-        with as_sqlite_errors():
+        with as_sqlite_errors(OPENING):
             provider.initialize(path=path, read_only=read_only, upgrade=upgrade)
         super().__init__(provider=provider)
         self._db_path = path

@@ -31,6 +31,17 @@ def _kept(name: Any, value: Any) -> bool:
     return name not in _FACTS_OF_THE_HOST and not (name in _NUMBERED and isinstance(value, int))
 
 
+def difference(mine: Any, expected: Any, where: str = "answer") -> str | None:
+    """The first place where two answers differ, or None."""
+    if isinstance(mine, dict) and isinstance(expected, dict) and mine.keys() == expected.keys():
+        parts = [(f"{where}[{name!r}]", mine[name], expected[name]) for name in mine]
+    elif isinstance(mine, list) and isinstance(expected, list) and len(mine) == len(expected):
+        parts = [(f"{where}[{number}]", *pair) for number, pair in enumerate(zip(mine, expected, strict=True))]
+    else:
+        return None if mine == expected else f"{where}: memory has {expected!r}, the subject {mine!r}"
+    return next((found for place, one, other in parts if (found := difference(one, other, place))), None)
+
+
 class Twins:
     def __init__(self, subject: SessionDB, oracle: SessionDB) -> None:
         self.subject = subject
@@ -39,7 +50,9 @@ class Twins:
     def agree(self, call: Call) -> Any:
         """Run `call` on both; the answers, or the types of the errors, must be the same. Returns the subject's."""
         mine, expected = _answer(self.subject, call), _answer(self.oracle, call)
-        assert mine == expected, f"\n  memory answers {expected!r}\nthe subject    {mine!r}"
+        # Not `==`: pytest would print both answers whole, and they are long.
+        where = difference(mine, expected)
+        assert where is None, where
         return mine
 
     def agree_on_everything(self) -> None:

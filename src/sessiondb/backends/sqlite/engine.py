@@ -1,4 +1,4 @@
-"""One engine per process and file: one writer connection, a bounded pool of readers.
+"""One engine per process and file: a writer behind the gate, a bounded pool of readers, the guard.
 
 All handles of a process share the engine of their file, so that a program never waits for itself.
 """
@@ -6,35 +6,43 @@ All handles of a process share the engine of their file, so that a program never
 from __future__ import annotations
 
 import os
-import random
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import apsw
 
 from ... import errors
 from ...sql.driver import Tx
-from . import files, schema
-from .connection import SQLiteTx, connect, translated
+from . import files
+from .connection import connect, translated
 from .crash import kill_point
+from .gate import Gate
+from .guard import Guard
+from .readers import Readers
+from .writer import Writer
 
 R = TypeVar("R")
 
-# Writers that wait the same time collide again: spread them.
-RETRY_MIN, RETRY_MAX = 0.020, 0.150
 CHECKPOINT_EVERY = 50
+# Beyond this a checkpoint also asks to start the WAL anew, for which it may wait a moment for readers.
+LARGE_WAL_BYTES = 16 * 1024 * 1024
+RESTART_WAIT_MS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
+    """How a file is opened; `gate` and `guard` are switched off only to show what they are for."""
+
     read_only: bool = False
     upgrade: bool = True
     synchronous: str = "FULL"
     deadline: float = 30.0
     readers: int = 4
+    gate: bool = True
+    guard: bool = True
 
 
 class Engine:
@@ -44,210 +52,178 @@ class Engine:
         self.path = path
         self.options = options
         self.handles = 0
-        self.last_commit: float | None = None
-        self._pid = os.getpid()
-        self._write_lock = threading.Lock()
-        self._writes = 0
-        self._idle: list[apsw.Connection] = []
-        self._reader_slots = threading.BoundedSemaphore(options.readers)
-        self._writer = None if options.read_only else self._open_writer()
+        self.guard: Guard | None = None
+        self.writer: Writer | None = None
+        self._checkpointed = 0
+        self._open()
 
     # --- connections ---
 
-    def _open_writer(self) -> apsw.Connection:
-        connection = connect(self.path)
+    def _open(self) -> None:
+        self._pid = os.getpid()
+        self.readers = Readers(self.path, self.options.readers, self._open_reader)
         try:
-            self._configure(connection)
+            self.writer = None if self.options.read_only else self._open_writer()
+            if self.options.guard and self._in_wal_mode():
+                self.guard = _guarded(self.path)
         except apsw.Error as exc:
-            connection.close()
             raise translated(exc, self.path) from exc
-        return connection
 
-    def _configure(self, connection: apsw.Connection) -> None:
+    def _open_writer(self) -> Writer:
+        connection = connect(self.path)
         connection.set_busy_timeout(1000)
         connection.execute(f"PRAGMA synchronous = {self.options.synchronous}")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA journal_size_limit = 67108864")
+        # Checkpoints are ours, every so many writes; none in the middle of somebody's commit.
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
+        gate = Gate(files.lock_path(self.path)) if self.options.gate else None
+        return Writer(connection, gate, self.path, self.options.deadline)
+
+    def _in_wal_mode(self) -> bool:
+        if self.writer is None:
+            return not self._is_immutable() and os.path.exists(self.path + "-wal")
+        return bool(self.writer.connection.pragma("journal_mode") == "wal")
 
     def _open_reader(self) -> apsw.Connection:
-        immutable = self.options.read_only and not self._can_share()
-        connection = connect(self.path, read_only=True, immutable=immutable)
+        connection = connect(self.path, read_only=True, immutable=self._is_immutable())
         connection.set_busy_timeout(1000)
         return connection
 
-    def _can_share(self) -> bool:
-        """Whether readers can use the WAL's shared memory; a file in a read-only directory has none."""
-        return os.access(os.path.dirname(self.path), os.W_OK) or os.path.exists(self.path + "-shm")
+    def _is_immutable(self) -> bool:
+        """A file in a directory we cannot write to has no shared memory; nobody else writes there either."""
+        shared = os.access(os.path.dirname(self.path), os.W_OK) or os.path.exists(self.path + "-shm")
+        return self.options.read_only and not shared
 
     # --- transactions ---
 
     def read(self, work: Callable[[Tx], R]) -> R:
-        self._check_process()
-        with self._reader_slots:
-            connection = self._idle.pop() if self._idle else self._open_reader()
-            try:
-                return self._on_snapshot(connection, work)
-            finally:
-                self._idle.append(connection)
-
-    def _on_snapshot(self, connection: apsw.Connection, work: Callable[[Tx], R]) -> R:
-        try:
-            connection.execute("BEGIN")
-            try:
-                return work(SQLiteTx(connection))
-            finally:
-                connection.execute("COMMIT")
-        except apsw.Error as exc:
-            raise translated(exc, self.path) from exc
+        if self._pid != os.getpid():
+            self._open_after_fork()
+        return self.readers.read(work)
 
     def write(self, work: Callable[[Tx], R]) -> R:
-        self._check_process()
-        if self._writer is None:
+        if self._pid != os.getpid():
+            self._open_after_fork()
+        if self.writer is None:
             raise errors.NotSupported(f"{self.path} was opened read-only; open it without read_only to write")
-        with self._write_lock:
-            result = self._transaction(self._writer, work)
-            self._count_write(self._writer)
-        return result
+        return self.writer.write(work, self._checkpoint_when_due)
 
-    def _transaction(self, connection: apsw.Connection, work: Callable[[Tx], R]) -> R:
-        try:
-            self._begin(connection)
-            try:
-                result = work(SQLiteTx(connection))
-                kill_point("before commit")
-                connection.execute("COMMIT")
-            except BaseException:
-                # Some errors (disk full, I/O) have rolled everything back already.
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
-        except apsw.Error as exc:
-            raise translated(exc, self.path) from exc
-        self.last_commit = time.time()
-        kill_point("after commit")
-        return result
-
-    def _begin(self, connection: apsw.Connection) -> None:
-        until = time.monotonic() + self.options.deadline
-        while True:
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                return
-            except apsw.BusyError as exc:
-                if time.monotonic() >= until:
-                    raise errors.Busy(
-                        f"other writers held {self.path} for {self.options.deadline:g} s; try again"
-                    ) from exc
-                time.sleep(random.uniform(RETRY_MIN, RETRY_MAX))
-
-    def _count_write(self, connection: apsw.Connection) -> None:
-        self._writes += 1
-        if self._writes % CHECKPOINT_EVERY == 0:
-            self.checkpoint(connection)
+    def _checkpoint_when_due(self) -> None:
+        assert self.writer is not None
+        if self.writer.jobs - self._checkpointed >= CHECKPOINT_EVERY:
+            self._checkpointed = self.writer.jobs
+            self.checkpoint(self.writer.connection)
 
     def checkpoint(self, connection: apsw.Connection) -> None:
         # PASSIVE never waits for readers: a stuck browser must not stall the gateway.
         try:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-        except (apsw.BusyError, apsw.LockedError):
-            return  # another process does it just now
+            if _size(self.path + "-wal") > LARGE_WAL_BYTES:
+                self._restart_wal(connection)
+        except apsw.Error as exc:
+            # The messages are safe in the WAL; a disk that is full now may have room at the next checkpoint.
+            if not isinstance(exc, apsw.BusyError | apsw.LockedError | apsw.FullError | apsw.IOError):
+                raise translated(exc, self.path) from exc
         kill_point("after checkpoint")
+
+    def _restart_wal(self, connection: apsw.Connection) -> None:
+        connection.set_busy_timeout(RESTART_WAIT_MS)
+        try:
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
+        finally:
+            connection.set_busy_timeout(1000)
+
+    # --- facts ---
+
+    def facts(self) -> dict[str, Any]:
+        writer = self.writer
+        return {
+            "guard": bool(self.guard and self.guard.held),
+            "gate": bool(writer and writer.gate),
+            "synchronous": self.options.synchronous,
+            "deadline": self.options.deadline,
+            "last_commit_age": None
+            if writer is None or writer.last_commit is None
+            else time.monotonic() - writer.last_commit,
+        }
 
     # --- life ---
 
     def close(self) -> None:
-        with self._write_lock:
-            for connection in (*self._idle, *([self._writer] if self._writer else [])):
-                connection.close()
-            self._idle.clear()
-            self._writer = None
+        last = _released(self.guard)
+        if last is not None:
+            # Unlocked first, so that our last connection may tidy up; closed after it, see guard.py.
+            last.unlock()
+        self.readers.close()
+        if self.writer is not None:
+            self.writer.connection.close()
+            if self.writer.gate is not None:
+                self.writer.gate.close()
+        if last is not None:
+            last.close()
 
-    def _check_process(self) -> None:
-        if self._pid != os.getpid():
-            self._reopen_after_fork()
+    def _open_after_fork(self) -> None:
+        with _registry:
+            if self._pid != os.getpid():
+                self._open()
 
-    def _reopen_after_fork(self) -> None:
-        # The parent's connections are not ours to close: closing would checkpoint and unlock for it.
-        _inherited.append((self._writer, list(self._idle)))
-        self._pid = os.getpid()
-        self._write_lock = threading.Lock()
-        self._reader_slots = threading.BoundedSemaphore(self.options.readers)
-        self._idle = []
-        self._writer = None if self.options.read_only else self._open_writer()
+    def forget(self) -> None:
+        """In a forked child: drop what belongs to the parent without closing or unlocking it."""
+        _inherited.append((self.writer and self.writer.connection, self.readers.connections()))
+        if self.writer is not None and self.writer.gate is not None:
+            self.writer.gate.forget()
 
 
-_engines: dict[tuple[int, int, bool], Engine] = {}
+engines: dict[tuple[int, int, bool], Engine] = {}
+_guards: dict[tuple[int, int], Guard] = {}
 _registry = threading.RLock()
+# Connections of the parent process: closing them would checkpoint and unlock in its name.
 _inherited: list[object] = []
 
 
-def acquire(path: str, options: Options) -> Engine:
-    """The engine of a file, made on first use; the schema is ready when it returns."""
-    path = os.path.abspath(path)
+def _guarded(path: str) -> Guard:
     with _registry:
-        if not options.read_only:
-            files.prepare(path)
-        elif not os.path.isfile(path):
-            raise errors.NotFound(f"no store at {path}; open it once without read_only to create it")
-        key = (*files.identity(path), options.read_only)
-        engine = _engines.get(key)
-        if engine is None:
-            engine = _engines[key] = _prepared(path, options)
-        engine.handles += 1
-        return engine
+        key = files.identity(path)
+        guard = _guards.get(key)
+        if guard is None:
+            guard = _guards[key] = Guard(path)
+        guard.users += 1
+        return guard
 
 
-def release(engine: Engine) -> None:
-    """Give an engine back; the last handle closes it."""
+def _released(guard: Guard | None) -> Guard | None:
+    """Give up one use of a guard; the guard itself when that was the last."""
+    if guard is None:
+        return None
     with _registry:
-        engine.handles -= 1
-        if engine.handles == 0:
-            for key in [key for key, known in _engines.items() if known is engine]:
-                del _engines[key]
-            engine.close()
+        guard.users -= 1
+        if guard.users:
+            return None
+        for key in [key for key, known in _guards.items() if known is guard]:
+            del _guards[key]
+        return guard
 
 
-def _prepared(path: str, options: Options) -> Engine:
-    kind = schema.probe(path)
-    schema.check(kind, path, upgrade=options.upgrade)
-    if options.read_only:
-        if kind != schema.Kind("ours", schema.VERSION):
-            raise errors.SchemaOutdated(f"{path} must be created or upgraded first; open it once without read_only")
-        return Engine(path, options)
-    if kind != schema.Kind("ours", schema.VERSION):
-        with files.creation_lock(path, options.deadline):
-            _install(path, options)
-    engine = Engine(path, options)
-    _adopt(engine)
-    return engine
+def registry_lock() -> threading.RLock:
+    return _registry
 
 
-def _install(path: str, options: Options) -> None:
-    """Create or upgrade; another process may have done it while this one waited for the lock."""
-    kind = schema.probe(path)
-    schema.check(kind, path, upgrade=options.upgrade)
-    if kind == schema.Kind("ours", schema.VERSION):
-        return
-    if kind.name == "seed":
-        schema.backup_before_upgrade(path, kind.version)
-        kill_point("after upgrade backup")
-    connection = connect(path)
+def _after_fork_in_child() -> None:
+    global _registry
+    _registry = threading.RLock()
+    for engine in engines.values():
+        engine.forget()
+    for guard in _guards.values():
+        guard.forget()
+    _guards.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
+def _size(path: str) -> int:
     try:
-        connection.set_busy_timeout(int(options.deadline * 1000))
-        if kind.name == "empty":
-            # Lets `optimize` give space back in small steps; can only be chosen before the first table.
-            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        schema.install(connection, kind)
-    except apsw.Error as exc:
-        raise translated(exc, path) from exc
-    finally:
-        connection.close()
-
-
-def _adopt(engine: Engine) -> None:
-    """Rows of older code get their positions, a batch at a time, so that other writers come in between."""
-    if engine.read(lambda tx: schema.needs_adoption(tx.connection)):  # type: ignore[attr-defined]
-        while engine.write(lambda tx: schema.adopt_some(tx)):  # type: ignore[arg-type]
-            pass
+        return os.path.getsize(path)
+    except FileNotFoundError:
+        return 0

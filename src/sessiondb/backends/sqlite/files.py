@@ -6,24 +6,21 @@ SQLite holds for this process.
 
 from __future__ import annotations
 
-import fcntl
 import os
-import struct
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ... import errors
-
-_OFD_SETLK = getattr(fcntl, "F_OFD_SETLK", None)
+from . import locks
 
 
 def lock_path(path: str) -> str:
     return path + ".lock"
 
 
-def prepare(path: str) -> None:
-    """Make the directory and an empty file, private to the user; a file that is there stays as it is."""
+def prepare(path: str) -> bool:
+    """Make the directory and an empty file, private to the user, and say so; a file that is there stays as it is."""
     directory = os.path.dirname(path)
     if os.path.isdir(path):
         raise errors.Invalid(f"{path} is a directory; give the path of a file in it, such as {path}/state.db")
@@ -31,11 +28,13 @@ def prepare(path: str) -> None:
         if not os.path.isdir(directory):
             os.makedirs(directory, mode=0o700)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
+        return True
     except FileExistsError as exc:
         if not os.path.isdir(directory):
             raise errors.Invalid(f"{path} cannot be created: {directory} is not a directory") from exc
         if not os.path.isfile(path):
             raise errors.Invalid(f"{path} cannot hold a database: it is no regular file") from exc
+        return False
     except NotADirectoryError as exc:
         raise errors.Invalid(f"{path} cannot be created: {directory} is not a directory") from exc
     except PermissionError as exc:
@@ -50,11 +49,6 @@ def identity(path: str) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def lock_request(kind: int, start: int = 0, length: int = 0) -> bytes:
-    """A `struct flock` for the whole file or a range."""
-    return struct.pack("hhqqi4x", kind, os.SEEK_SET, start, length, 0)
-
-
 @contextmanager
 def creation_lock(path: str, deadline: float) -> Iterator[None]:
     """One process at a time creates or upgrades a store; raises Busy at the deadline."""
@@ -67,14 +61,11 @@ def creation_lock(path: str, deadline: float) -> Iterator[None]:
 
 
 def _take(descriptor: int, path: str, until: float) -> None:
-    while True:
-        try:
-            if _OFD_SETLK is None:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            else:
-                fcntl.fcntl(descriptor, _OFD_SETLK, lock_request(fcntl.F_WRLCK))
-            return
-        except BlockingIOError as exc:
-            if time.monotonic() >= until:
-                raise errors.Busy(f"{path} is being created or upgraded by another process; try again") from exc
-            time.sleep(0.005)
+    while not locks.try_lock(descriptor):
+        if time.monotonic() >= until:
+            raise errors.Busy(f"{path} is being created or upgraded by another process; try again")
+        time.sleep(0.005)
+
+
+def is_default_home(path: str) -> bool:
+    return os.path.dirname(path) == os.path.expanduser("~/.sessiondb")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -11,8 +10,9 @@ from ... import errors
 from ...provider import Features
 from ...sql.driver import Driver, Tx
 from ...sql.provider import SQLProvider
-from . import engine, schema
+from . import schema, store
 from .connection import OLDEST_SQLITE, sqlite_version
+from .engine import Engine, Options
 
 R = TypeVar("R")
 _SYNCHRONOUS = ("FULL", "NORMAL", "EXTRA")
@@ -49,9 +49,11 @@ class SQLiteProvider(SQLProvider):
         synchronous: str = "FULL",
         deadline: float = 30.0,
         readers: int = 4,
+        gate: bool = True,
+        guard: bool = True,
     ) -> None:
         """Open a file, creating or upgrading it; a second call changes nothing."""
-        if isinstance(self.driver, engine.Engine):
+        if isinstance(self.driver, Engine):
             return
         if not self.is_available():
             needed, found = ".".join(map(str, OLDEST_SQLITE)), ".".join(map(str, sqlite_version()))
@@ -60,30 +62,29 @@ class SQLiteProvider(SQLProvider):
             raise errors.Invalid(f"synchronous must be one of {', '.join(_SYNCHRONOUS)}, not {synchronous!r}")
         self.path = os.path.abspath(os.fspath(path))
         self.media_directory = self.path + ".media"
-        options = engine.Options(read_only, upgrade, synchronous.upper(), float(deadline), readers)
-        self.driver = engine.acquire(self.path, options)
+        options = Options(read_only, upgrade, synchronous.upper(), float(deadline), readers, gate, guard)
+        self.driver = store.acquire(self.path, options)
 
     def shutdown(self) -> None:
-        if isinstance(self.driver, engine.Engine):
+        if isinstance(self.driver, Engine):
             held, self.driver = self.driver, _Closed()
-            engine.release(held)
+            store.release(held)
 
     def size_bytes(self) -> int:
         return sum(_size(f"{self.path}{suffix}") for suffix in ("", "-wal"))
 
     def health(self) -> dict[str, Any]:
         settings = self.driver.read(_settings)
-        held = self.driver
-        last = held.last_commit if isinstance(held, engine.Engine) else None
+        facts = self.driver.facts() if isinstance(self.driver, Engine) else {}
         return {
             "provider": self.name,
             "status": "ok",
             "path": self.path,
             "schema_version": schema.VERSION,
             **settings,
+            **facts,
             "size_bytes": self.size_bytes(),
             "wal_bytes": _size(f"{self.path}-wal"),
-            "last_commit_age": None if last is None else max(0.0, time.time() - last),
         }
 
 

@@ -15,7 +15,8 @@ import apsw
 
 from ... import errors
 from ...sql.adopt import adopt, adrift_sessions, relate
-from .connection import SQLiteTx, connect, translated
+from ...sql.driver import Tx
+from .connection import connect, translated
 from .crash import kill_point
 
 # "sdb1" as a number: what makes a file ours, whatever version number another program stamps on it.
@@ -126,16 +127,16 @@ def _columns(connection: apsw.Connection, table: str) -> set[str]:
     return {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
 
 
-def needs_adoption(connection: apsw.Connection) -> bool:
+def needs_adoption(tx: Tx) -> bool:
     """Did older code write here? Two look-ups in indexes that are nearly always empty."""
-    found = connection.execute(
+    found = tx.row(
         "SELECT EXISTS (SELECT 1 FROM messages WHERE seq IS NULL)"
         " OR EXISTS (SELECT 1 FROM sessions WHERE relation = 'root' AND parent_session_id IS NOT NULL)"
-    ).fetchone()
+    )
     return bool(found and found[0])
 
 
-def adopt_some(tx: SQLiteTx) -> int:
+def adopt_some(tx: Tx) -> int:
     """Give positions to a batch of rows of older code; returns how many there were."""
     changed = relate(tx)
     for session_id in adrift_sessions(tx, 20):

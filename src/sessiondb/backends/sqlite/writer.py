@@ -1,0 +1,236 @@
+"""The writer: threads of one process share commits.
+
+Whoever finds the writer free leads: he passes the gate, runs his own work and that of everybody who queued meanwhile,
+each in a savepoint of its own, and commits once. All are answered after the COMMIT, none before. Works must be
+re-runnable: when an error has rolled the whole transaction back (disk full, I/O), the others run again without the
+culprit, who runs alone, last.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import apsw
+
+from ... import errors
+from ...sql.driver import Tx
+from .connection import SQLiteTx, translated
+from .crash import kill_point
+from .gate import Gate
+
+R = TypeVar("R")
+
+# Writers that wait the same time collide again: spread them.
+RETRY_MIN, RETRY_MAX = 0.020, 0.150
+LARGEST_GROUP = 128
+
+
+class Job:
+    """A work with its outcome; `turn` is released when it is done, or when its owner must lead."""
+
+    __slots__ = ("done", "error", "leads", "result", "turn", "until", "work")
+
+    def __init__(self, work: Callable[[Tx], Any], until: float) -> None:
+        self.work = work
+        self.until = until
+        self.result: Any = None
+        self.error: BaseException | None = errors.Unavailable("the write was not run; try again")
+        self.done = False
+        self.leads = False
+        self.turn: threading.Lock | None = None
+
+    def outcome(self) -> Any:
+        if self.error is not None:
+            raise self.error
+        return self.result
+
+
+class Writer:
+    def __init__(self, connection: apsw.Connection, gate: Gate | None, path: str, deadline: float) -> None:
+        self.connection = connection
+        self.gate = gate
+        self.path = path
+        self.deadline = deadline
+        self.commits = 0
+        self.jobs = 0
+        self.last_commit: float | None = None
+        self._tx = SQLiteTx(connection)
+        self._mutex = threading.Lock()
+        self._queue: deque[Job] = deque()
+        self._led = False
+
+    def write(self, work: Callable[[Tx], R], after: Callable[[], None]) -> R:
+        """Run `work` in a transaction and return after the commit; `after` runs when others need not wait for it."""
+        job = Job(work, time.monotonic() + self.deadline)
+        if self._must_wait(job):
+            self._wait(job)
+        if not job.done:
+            try:
+                self._lead(job)
+                after()
+            finally:
+                self._pass_on()
+        result: R = job.outcome()
+        return result
+
+    # --- who leads ---
+
+    def _must_wait(self, job: Job) -> bool:
+        with self._mutex:
+            if not self._led:
+                self._led = True
+                return False
+            job.turn = threading.Lock()
+            job.turn.acquire()
+            self._queue.append(job)
+            return True
+
+    def _wait(self, job: Job) -> None:
+        """Until the job is done or its owner must lead; raises Busy when it is still queued at its deadline."""
+        assert job.turn is not None
+        try:
+            if job.turn.acquire(timeout=max(0.0, job.until - time.monotonic())):
+                return
+            if self._withdrawn(job):
+                raise errors.Busy(f"other writers held {self.path} for {self.deadline:g} s; try again")
+            job.turn.acquire()  # somebody is at it; his own deadline bounds this
+        except BaseException:
+            # Ctrl-C while waiting: a queue without a leader would stop everybody else.
+            if not self._withdrawn(job) and job.leads:
+                self._pass_on()
+            raise
+
+    def _withdrawn(self, job: Job) -> bool:
+        with self._mutex:
+            if job in self._queue:
+                self._queue.remove(job)
+                return True
+            return False
+
+    def _pass_on(self) -> None:
+        with self._mutex:
+            if not self._queue:
+                self._led = False
+                return
+            successor = self._queue.popleft()
+            successor.leads = True
+        assert successor.turn is not None
+        successor.turn.release()
+
+    def _take_group(self, own: Job) -> list[Job]:
+        # The main thread gets Ctrl-C; others must not be in doubt about their commit because of it.
+        if not self._queue or threading.current_thread() is threading.main_thread():
+            return [own]
+        with self._mutex:
+            taken = [self._queue.popleft() for _ in range(min(len(self._queue), LARGEST_GROUP))]
+        return [own, *taken]
+
+    # --- transactions ---
+
+    def _lead(self, own: Job) -> None:
+        try:
+            if self.gate is not None:
+                self.gate.enter(own.until)
+            try:
+                self._begin(own.until)
+                group = self._take_group(own)
+                try:
+                    self._run_all(group)
+                finally:
+                    self._answer(group, own)
+            finally:
+                if self.gate is not None:
+                    self.gate.leave()
+        except apsw.Error as exc:
+            raise translated(exc, self.path) from exc
+
+    def _begin(self, until: float) -> None:
+        while True:
+            try:
+                self.connection.execute("BEGIN IMMEDIATE")
+                return
+            except apsw.BusyError as exc:
+                if time.monotonic() >= until:
+                    raise errors.Busy(f"other writers held {self.path} for {self.deadline:g} s; try again") from exc
+                time.sleep(random.uniform(RETRY_MIN, RETRY_MAX))
+
+    def _run_all(self, group: list[Job]) -> None:
+        """Run a group whose transaction has begun; every job has its result or its own error afterwards."""
+        culprits: list[Job] = []
+        while len(group) > 1:
+            culprit = self._run_group(group)
+            if culprit is None:
+                group = []
+            else:
+                culprits.append(culprit)
+                group = [job for job in group if job is not culprit]
+                self._begin(group[0].until)
+        for number, job in enumerate([*group, *culprits]):
+            if number or not group:
+                self._begin(job.until)
+            self._run_alone(job)
+
+    def _run_alone(self, job: Job) -> None:
+        try:
+            job.result = job.work(self._tx)
+            self._commit()
+            job.error = None
+        except BaseException as exc:
+            self._roll_back()
+            job.error = self._typed(exc)
+            if not isinstance(exc, Exception):
+                raise
+
+    def _run_group(self, group: list[Job]) -> Job | None:
+        """Run and commit a group; a job whose error took the whole transaction with it is returned, nothing done."""
+        failed: dict[int, BaseException] = {}
+        for job in group:
+            try:
+                self.connection.execute("SAVEPOINT job")
+                job.result = job.work(self._tx)
+                self.connection.execute("RELEASE job")
+            except Exception as exc:  # noqa: BLE001  every caller gets his own error back
+                if not self.connection.in_transaction:
+                    return job
+                self.connection.execute("ROLLBACK TO job")
+                self.connection.execute("RELEASE job")
+                failed[id(job)] = self._typed(exc)
+        try:
+            self._commit()
+        except Exception as exc:  # noqa: BLE001  a failed COMMIT raises in every caller
+            self._roll_back()
+            failed = {id(job): self._typed(exc) for job in group}
+        for job in group:
+            job.error = failed.get(id(job))
+        return None
+
+    def _commit(self) -> None:
+        kill_point("before commit")
+        self.connection.execute("COMMIT")
+        self.last_commit = time.monotonic()
+        self.commits += 1
+        kill_point("after commit")
+
+    def _roll_back(self) -> None:
+        # Some errors have rolled everything back already.
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
+
+    def _typed(self, exc: BaseException) -> BaseException:
+        if isinstance(exc, apsw.Error):
+            error = translated(exc, self.path)
+            error.__cause__ = exc
+            return error
+        return exc
+
+    def _answer(self, group: list[Job], own: Job) -> None:
+        self.jobs += len(group)
+        for job in group:
+            job.done = True
+            if job is not own and job.turn is not None:
+                job.turn.release()
