@@ -11,8 +11,9 @@ from pathlib import Path
 
 from . import peers, report, stores
 from .arena import ContenderFailed, Contestant, Process
+from .results import Result
 from .scenarios import SCENARIOS
-from .setting import FULLY_SYNCHRONOUS, Setting
+from .setting import DURABLE, Scenario, Setting
 from .sizes import FULL, NORMAL, QUICK, Sizes
 
 
@@ -47,7 +48,7 @@ def peer_lineup(home: stores.Stores) -> tuple[Contestant, ...]:
         default = process.ask("facts")["synchronous"]
         process.ask("close")
     durable = peers.contestant(own)
-    return (durable,) if default == FULLY_SYNCHRONOUS else (durable, as_it_comes)
+    return (durable,) if default == DURABLE else (durable, as_it_comes)
 
 
 def peers_or_reason(wanted: argparse.Namespace, home: stores.Stores) -> tuple[tuple[Contestant, ...], str]:
@@ -66,6 +67,14 @@ def conditions(setting: Setting, peer: str) -> str:
     return f"Python {platform.python_version()}, {os.cpu_count()} cores, {place}, {setting.rounds} rounds; {peer}"
 
 
+def observed(scenario: Scenario, setting: Setting) -> Result:
+    """A scenario's result with the load it ran under, so that nobody believes the figures of a busy machine."""
+    before = os.getloadavg()[0]
+    result = scenario(setting)
+    result.notes.append(f"load average {before:.1f} before, {os.getloadavg()[0]:.1f} after; the run itself counts 1")
+    return result
+
+
 def run(wanted: argparse.Namespace, home: stores.Stores) -> None:
     found, peer = peers_or_reason(wanted, home)
     setting = Setting(sizes(wanted), wanted.rounds, home, found)
@@ -74,7 +83,7 @@ def run(wanted: argparse.Namespace, home: stores.Stores) -> None:
         print(document["conditions"], flush=True)
     results = []
     for name in wanted.scenario or SCENARIOS:
-        result = SCENARIOS[name](setting)
+        result = observed(SCENARIOS[name], setting)
         results.append(report.plain(result))
         if not wanted.json:
             print("", *report.lines(result), sep="\n", flush=True)

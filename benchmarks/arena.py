@@ -115,10 +115,14 @@ class Lane:
 
 @dataclass(slots=True)
 class Race:
-    """What came out: for each lane the nanoseconds of its rounds and its facts; or why it gave up."""
+    """What came out: for each lane the nanoseconds of its rounds and its facts; or why it gave up.
+
+    `cpu` is what the processor worked per operation: it stays true when others keep the disk busy.
+    """
 
     work: Work
     times: dict[str, Rounds] = field(default_factory=dict)
+    cpu: dict[str, Rounds] = field(default_factory=dict)
     facts: dict[str, dict[str, Any]] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
 
@@ -128,7 +132,8 @@ class _Runner:
 
     def __init__(self, lane: Lane, process: Process, race: Race) -> None:
         self._lane, self._process, self._race = lane, process, race
-        self._took: list[list[int]] = []
+        self._took: list[list[float]] = []
+        self._worked: list[list[float]] = []
 
     def ask(self, do: str, **arguments: Any) -> Any:
         if self._lane.label in self._race.failures:
@@ -146,15 +151,17 @@ class _Runner:
         self.ask("prepare", **asdict(work))
 
     def round(self, number: int) -> None:
-        took = self.ask("round", number=number)
-        if took is not None and number >= WARM_UP_ROUNDS:
-            self._took.append(took)
+        found = self.ask("round", number=number)
+        if found is not None and number >= WARM_UP_ROUNDS:
+            self._took.append(found["took"])
+            self._worked.append([found["worked"] / self._race.work.count])
 
     def finish(self) -> None:
         facts = self.ask("facts")
         self.ask("close")
         if self._lane.label not in self._race.failures:
             self._race.times[self._lane.label] = Rounds(self._took)
+            self._race.cpu[self._lane.label] = Rounds(self._worked)
             self._race.facts[self._lane.label] = facts
 
 

@@ -22,7 +22,7 @@ def lines(result: Result) -> Iterator[str]:
     yield f"{result.name}: {result.what}"
     yield from _figures(result)
     yield from _comparisons(result)
-    yield from (f"  ! {note}" for note in result.notes)
+    yield from (f"  - {note}" for note in result.notes)
 
 
 def _figures(result: Result) -> Iterator[str]:

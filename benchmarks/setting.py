@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .arena import Contestant, Lane, Race
-from .figures import Ratio, Rounds, Statistic, mean, p50, p99, ratio
+from .figures import Ratio, Statistic, mean, p50, p99, ratio
 from .results import Comparison, Result, Target
 from .sizes import Sizes
 from .stores import Stores
@@ -15,7 +15,7 @@ from .stores import Stores
 MICROSECOND = 1e3
 MILLISECOND = 1e6
 SECOND = 1e9
-FULLY_SYNCHRONOUS = 2
+DURABLE = "FULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,14 @@ class Setting:
 Scenario = Callable[[Setting], Result]
 
 
-def latencies(times: Rounds, unit: float, name: str) -> dict[str, float]:
+def latencies(race: Race, label: str, unit: float, name: str) -> dict[str, float]:
+    times = race.times[label]
     return {
         f"p50 {name}": times.typical(p50) / unit,
         f"p99 {name}": times.overall(p99) / unit,
         f"mean {name}": times.typical(mean) / unit,
         f"max {name}": times.overall(max) / unit,
+        f"cpu {name}": race.cpu[label].typical(mean) / unit,
     }
 
 
@@ -53,6 +55,13 @@ def against(
     return [Comparison(label, ratio(race.times[above], race.times[below], statistic), target=target)]
 
 
+def worked(race: Race, label: str, above: str, below: str) -> list[Comparison]:
+    """The same for the processor's work alone, without waiting for the disk."""
+    if above not in race.cpu or below not in race.cpu:
+        return []
+    return [Comparison(label, ratio(race.cpu[above], race.cpu[below], mean))]
+
+
 def milliseconds(race: Race, label: str, of: str, target: Target) -> Comparison:
     medians = [value / MILLISECOND for value in race.times[of].each(p50)]
     middle = race.times[of].typical(p50) / MILLISECOND
@@ -63,7 +72,7 @@ def fairness(race: Race) -> list[str]:
     """What a reader must know before believing a ratio."""
     notes = [f"gave up: {reason}" for reason in race.failures.values()]
     for label, facts in race.facts.items():
-        if facts["synchronous"] not in (None, FULLY_SYNCHRONOUS):
+        if facts["synchronous"] != DURABLE:
             notes.append(f"{label} runs with synchronous={facts['synchronous']}: less durable than the others")
     return notes + _uneven(race)
 
@@ -76,5 +85,6 @@ def _uneven(race: Race) -> list[str]:
 
 
 def statements(race: Race, floor: str) -> str:
+    """What an operation costs in statements: a ratio against them does not show one too many."""
     said = [" ".join(sql.split()[:2]).rstrip(";") for sql in race.facts[floor]["statements"]]
-    return f"the floor says per operation: {'; '.join(said)}"
+    return f"{race.work.kind} is, for the floor: {'; '.join(said)}"

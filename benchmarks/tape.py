@@ -5,14 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import Any
 
 import apsw
 
-SETTING = re.compile(r"\s*PRAGMA\s+\w+\s*(=|\()", re.IGNORECASE)
+SETTING = re.compile(r"\s*PRAGMA\s+\w+\s*=", re.IGNORECASE)
+CHECKPOINTS = {
+    apsw.SQLITE_CHECKPOINT_PASSIVE: "PASSIVE",
+    apsw.SQLITE_CHECKPOINT_FULL: "FULL",
+    apsw.SQLITE_CHECKPOINT_RESTART: "RESTART",
+    apsw.SQLITE_CHECKPOINT_TRUNCATE: "TRUNCATE",
+}
 
 Bindings = Mapping[str, Any] | Sequence[Any] | None
 # A statement with one set of parameters, or with all those that followed each other.
@@ -26,25 +32,38 @@ class Said:
     bindings: Bindings
 
 
-@dataclass(slots=True)
 class Recorder:
     """Listens to every apsw connection that is opened while it is `listening`."""
 
-    said: list[Said] = field(default_factory=list)
-    # Kept, so that no later connection gets the identity of a closed one.
-    _heard: list[apsw.Connection] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.said: list[Said] = []
+        # Kept, so that no later connection gets the identity of a closed one.
+        self._heard: list[apsw.Connection] = []
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        apsw.connection_hooks.append(self._listen)
+        original = apsw.Connection
+        # A hook sees statements only; how often the log is checkpointed decides what the next commits cost.
+        apsw.Connection = self._overheard(original)  # type: ignore[misc]
         try:
             yield
         finally:
-            apsw.connection_hooks.remove(self._listen)
+            apsw.Connection = original  # type: ignore[misc]
 
-    def _listen(self, connection: apsw.Connection) -> None:
-        self._heard.append(connection)
-        connection.exec_trace = partial(self._note, id(connection))
+    def _overheard(self, original: type[apsw.Connection]) -> type[apsw.Connection]:
+        recorder = self
+
+        class Overheard(original):  # type: ignore[misc, valid-type]
+            def __init__(self, *arguments: Any, **options: Any) -> None:
+                super().__init__(*arguments, **options)
+                recorder._heard.append(self)
+                self.exec_trace = partial(recorder._note, id(self))
+
+            def wal_checkpoint(self, dbname: str | None = None, mode: int = apsw.SQLITE_CHECKPOINT_PASSIVE) -> Any:
+                recorder._note(id(self), self, f"PRAGMA wal_checkpoint({CHECKPOINTS[mode]})", None)
+                return super().wal_checkpoint(dbname, mode)
+
+        return Overheard
 
     def _note(self, connection: int, _: object, sql: str, bindings: Any) -> bool:
         kept = dict(bindings) if isinstance(bindings, Mapping) else None if bindings is None else tuple(bindings)

@@ -9,12 +9,15 @@ import sys
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from time import perf_counter_ns
+from time import perf_counter_ns, process_time_ns
 from typing import Any, TextIO
 
 from .works import Work
 
 Operation = Callable[[], object]
+
+# What SQLite answers to `PRAGMA synchronous`, by number.
+SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
 
 
 class Contender(ABC):
@@ -48,14 +51,15 @@ class Contender(ABC):
         # What waits to be timed is no garbage; looking through it would be charged to whoever runs.
         gc.freeze()
 
-    def round(self, number: int) -> list[int]:
-        """The nanoseconds of each operation of a round."""
+    def round(self, number: int) -> dict[str, Any]:
+        """The nanoseconds of each operation of a round, and those that the processor worked for all of them."""
         took = []
+        worked = process_time_ns()
         for operation in self._rounds[number]:
             begun = perf_counter_ns()
             operation()
             took.append(perf_counter_ns() - begun)
-        return took
+        return {"took": took, "worked": process_time_ns() - worked}
 
 
 def _answer(contender: Contender, line: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 import apsw
 
 from .. import tape
-from ..worker import Contender, Operation, serve
+from ..worker import SYNCHRONOUS, Contender, Operation, serve
 from ..works import Work
 from .ours import Ours
 
@@ -82,9 +82,9 @@ class Floor(Contender):
     def facts(self) -> dict[str, Any]:
         connection = self._open_connection()
         return {
-            "synchronous": connection.pragma("synchronous"),
+            "synchronous": SYNCHRONOUS[connection.pragma("synchronous")],
             "messages": connection.execute("SELECT count(*) FROM messages").get,
-            "statements": [sql for sql, _ in self._scripts[-1][-1]],
+            "statements": [sql for sql, _ in self._scripts[0][0]],
         }
 
     def close(self) -> None:

@@ -49,7 +49,7 @@ class Ours(Contender):
         raise ValueError(f"unknown work {work.kind!r}")
 
     def facts(self) -> dict[str, Any]:
-        return {"synchronous": self.db.health().get("synchronous"), "messages": self.db.message_count()}
+        return {"synchronous": self.db.health()["synchronous"], "messages": self.db.message_count()}
 
     def close(self) -> None:
         self.db.close()

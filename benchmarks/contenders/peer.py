@@ -15,7 +15,7 @@ from typing import Any
 import hermes_state  # type: ignore[import-not-found]
 
 from .. import corpus, works
-from ..worker import Contender, Operation, serve
+from ..worker import SYNCHRONOUS, Contender, Operation, serve
 from ..works import Work
 
 # It refuses larger imports.
@@ -73,7 +73,7 @@ class Peer(Contender):
 
     def facts(self) -> dict[str, Any]:
         synchronous = self.db._conn.execute("PRAGMA synchronous").fetchone()[0]
-        return {"synchronous": synchronous, "messages": self.db.message_count()}
+        return {"synchronous": SYNCHRONOUS[synchronous], "messages": self.db.message_count()}
 
     def close(self) -> None:
         self.db.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..arena import FLOOR, SESSIONDB, Contestant, Lane, Race, race
 from ..figures import Rounds, mean, p50, pooled_ratio
 from ..results import Comparison, Result, Target
-from ..setting import MICROSECOND, SECOND, Setting, against, fairness, latencies
+from ..setting import MICROSECOND, SECOND, Setting, against, fairness, latencies, statements, worked
 
 APPEND_TO_FLOOR = Target(1.3)
 PEER_TO_APPEND = Target(2.5, least=True)
@@ -21,18 +21,20 @@ def append(setting: Setting) -> Result:
     for kind, name in (("append", "text"), ("append-agent", "agent")):
         lanes = setting.lanes((SESSIONDB, FLOOR, *setting.peers), setting.empty)
         found = race(lanes, kind, count=setting.sizes.appends, rounds=setting.rounds)
-        for label, times in found.times.items():
-            result.figures[f"{label}, {name}"] = latencies(times, MICROSECOND, "µs")
+        for label in found.times:
+            result.figures[f"{label}, {name}"] = latencies(found, label, MICROSECOND, "µs")
         result.comparisons += _append_ratios(found, name, setting)
-        result.notes += fairness(found)
+        result.notes += [*fairness(found), statements(found, FLOOR.name)]
     return result
 
 
 def _append_ratios(found: Race, name: str, setting: Setting) -> list[Comparison]:
     made = against(found, f"{name}: p50 / floor", "sessiondb", "floor", p50, APPEND_TO_FLOOR)
     made += against(found, f"{name}: mean / floor", "sessiondb", "floor", mean)
+    made += worked(found, f"{name}: cpu / floor", "sessiondb", "floor")
     for peer in setting.peers:
         made += against(found, f"{name}: rate / {peer.name}", peer.name, "sessiondb", mean, PEER_TO_APPEND)
+        made += worked(found, f"{name}: cpu of {peer.name} / ours", peer.name, "sessiondb")
     return made
 
 
@@ -42,8 +44,8 @@ def growth(setting: Setting) -> Result:
     lanes = [_grown(setting, who, size) for who in (SESSIONDB, FLOOR, *setting.peers) for size in sizes]
     found = race(lanes, "append", count=setting.sizes.appends, rounds=setting.rounds)
     result = Result("growth", "one message, one durable commit, into a store that has many already")
-    for label, times in found.times.items():
-        result.figures[label] = latencies(times, MICROSECOND, "µs")
+    for label in found.times:
+        result.figures[label] = latencies(found, label, MICROSECOND, "µs")
     result.comparisons = _growth_ratios(found, setting)
     result.notes = [f"gave up: {reason}" for reason in found.failures.values()]
     for lane in lanes:

@@ -22,8 +22,8 @@ def list_by_activity(setting: Setting) -> Result:
     lanes = setting.lanes((SESSIONDB, FLOOR, *setting.peers), filled)
     found = race(lanes, "list", count=sizes.lists, rounds=setting.rounds)
     result = Result("list", f"the {LISTED} last active of {sizes.sessions:,} sessions, with previews")
-    for label, times in found.times.items():
-        result.figures[label] = latencies(times, MILLISECOND, "ms")
+    for label in found.times:
+        result.figures[label] = latencies(found, label, MILLISECOND, "ms")
     result.comparisons = [milliseconds(found, "p50", "sessiondb", LIST_MILLISECONDS)]
     result.comparisons += against(found, "p50 / floor", "sessiondb", "floor", p50)
     for peer in setting.peers:

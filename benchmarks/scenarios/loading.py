@@ -18,8 +18,8 @@ def load(setting: Setting) -> Result:
     result = Result("load", f"a conversation of {sizes.conversation} messages")
     for kind, call in CALLS.items():
         found = _race(setting, kind)
-        for label, times in found.times.items():
-            result.figures[f"{label}, {call}"] = latencies(times, MILLISECOND, "ms")
+        for label in found.times:
+            result.figures[f"{label}, {call}"] = latencies(found, label, MILLISECOND, "ms")
         result.comparisons += _ratios(found, call, setting)
         result.notes += fairness(found)
     return result

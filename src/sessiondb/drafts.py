@@ -12,8 +12,11 @@ from typing import Any
 
 from .errors import Invalid
 from .ledger import digest
-from .models import MESSAGE_COLUMNS, ROLES, Draft
+from .models import MESSAGE_COLUMNS, RELATIONS, ROLES, TOKEN_COLUMNS, Draft
 
+_TIMES = (
+    "started_at", "ended_at", "last_active", "archived_at", "pinned_at", "estimated_cost_usd", "actual_cost_usd",
+)  # fmt: skip
 _TEXT_FIELDS = ("tool_name", "tool_call_id", "finish_reason", "reasoning", "message_key", "provider", "model")
 _COUNT_FIELDS = ("token_count", "input_tokens", "output_tokens")
 _JSON_FIELDS = ("tool_calls", "reasoning_details", "codex_reasoning_items")
@@ -59,8 +62,21 @@ def check_id(value: Any, field: str = "session_id") -> None:
         raise Invalid(f"{field} has {len(value)} characters; at most 255 are allowed")
 
 
+def check_session(values: Mapping[str, Any]) -> None:
+    """Check the columns of a whole session, as an import brings them."""
+    for name, value in values.items():
+        if name in _TIMES and value is not None:
+            check_time(value, name)
+        elif name in (*TOKEN_COLUMNS, "last_seq"):
+            check_count(value, name)
+        elif name not in _TIMES:
+            check_text(value, name)
+    if values.get("relation") not in (None, *RELATIONS):
+        raise Invalid(f"unknown relation {values['relation']!r}; use one of {', '.join(RELATIONS)}")
+
+
 def check_role(role: Any) -> None:
-    if role not in ROLES:
+    if not isinstance(role, str) or role not in ROLES:
         raise Invalid(f"unknown role {role!r}; use one of {', '.join(sorted(ROLES))}")
 
 
@@ -126,6 +142,9 @@ def draft(
         check_text(fields.get(name), name)
     for name in _COUNT_FIELDS:
         check_count(fields.get(name), name)
+    check_text(content_type, "content_type")
+    if metadata is not None and not isinstance(metadata, Mapping):
+        raise Invalid(f"metadata must be a dict, not {type(metadata).__name__}")
     text, structured = _stored_content(content)
     _check_size(text, max_bytes)
     values = {
@@ -156,6 +175,8 @@ def draft(
 
 
 def _media(reference: Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(reference, Mapping):
+        raise Invalid(f"media_refs must be a list of dicts, not of {type(reference).__name__}")
     kind = reference.get("kind")
     if not isinstance(kind, str):
         raise Invalid(f"a media reference needs a kind such as 'image', not {kind!r}")
@@ -168,6 +189,8 @@ def _media(reference: Mapping[str, Any]) -> dict[str, Any]:
 
 def restored(message: Mapping[str, Any], *, max_bytes: int, media_refs: Sequence[Mapping[str, Any]] = ()) -> Draft:
     """A message of an export in its stored form: same digest, same position."""
+    if not isinstance(message, Mapping):
+        raise Invalid(f"a message must be a dict, not {type(message).__name__}")
     made = draft(
         "meta",
         message.get("content"),
@@ -189,6 +212,7 @@ def restored(message: Mapping[str, Any], *, max_bytes: int, media_refs: Sequence
         value = message.get(name)
         made.values[name] = value if value is None or isinstance(value, str) else to_json(value, name)
     made.digest = digest(made.values)
+    check_count(message.get("seq"), "seq")
     made.seq = message.get("seq")
     made.active = 1 if message.get("active", 1) else 0
     return made

@@ -14,6 +14,7 @@ Order = Literal["started", "activity"]
 SearchOrder = Literal["relevance", "newest", "oldest"]
 Relation = Literal["root", "compression", "subagent", "fork", "reset"]
 
+RELATIONS = ("root", "compression", "subagent", "fork", "reset")
 MAX_TITLE_LENGTH = 100
 ROLES = frozenset({"user", "assistant", "system", "tool", "developer", "function", "session_meta", "meta"})
 AUTOMATION_SOURCES = ("cron", "subagent", "tool")

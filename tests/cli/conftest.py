@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import pty
+import select
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,6 +84,7 @@ def session(db: SessionDB) -> Callable[..., str]:
     return create
 
 
+PATIENCE = 30.0
 Act = Callable[["subprocess.Popen[bytes]", int], object]
 
 
@@ -97,6 +100,7 @@ def on_terminal(environment: dict[str, str]) -> Callable[[list[str], Act], tuple
         os.close(theirs)
         try:
             shown = _read_until(terminal, b"]: ")
+            _wait_until_it_reads(process.pid)
             act(process, terminal)
             shown += _read_until(terminal, None)
             return process.wait(timeout=30), shown.decode()
@@ -108,15 +112,21 @@ def on_terminal(environment: dict[str, str]) -> Callable[[list[str], Act], tuple
     return command
 
 
+def _wait_until_it_reads(pid: int) -> None:
+    """A signal that comes just before the read begins would not end it."""
+    until = time.monotonic() + PATIENCE
+    while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "S":
+        assert time.monotonic() < until, "the program does not wait for an answer"
+        time.sleep(0.01)
+
+
 def _read_until(terminal: int, end: bytes | None) -> bytes:
     """What the terminal shows up to `end`, or until the program is gone."""
     shown = b""
     while end is None or not shown.endswith(end):
+        assert select.select([terminal], [], [], PATIENCE)[0], f"nothing more after {shown!r}"
         try:
-            piece = os.read(terminal, 4096)
+            shown += os.read(terminal, 4096)
         except OSError:  # the other side is closed
             break
-        if not piece:
-            break
-        shown += piece
     return shown

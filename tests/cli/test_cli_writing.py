@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -118,11 +116,10 @@ class TestExport:
         assert (done.code, done.err.count("\n")) == (1, 1)
         assert "No such file or directory" in done.err
 
-    def test_a_pipe_is_written_through(self, session, environment: dict[str, str], tmp_path: Path) -> None:
+    def test_a_pipe_is_written_through(self, run, session, tmp_path: Path) -> None:
         session("a", "one")
-        os.mkfifo(tmp_path / "pipe")
-        with subprocess.Popen(
-            [sys.executable, "-m", "sessiondb", "export", tmp_path / "pipe"], env=environment
-        ) as process:
-            assert json.loads((tmp_path / "pipe").read_text())["id"] == "a"
-            assert process.wait(timeout=30) == 0
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        with open(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), encoding="utf-8") as reader:
+            assert run("export", pipe).code == 0
+            assert json.loads(reader.read())["id"] == "a"

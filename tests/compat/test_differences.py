@@ -357,8 +357,3 @@ def test_36_columns_of_the_recall_document_keep_one_name_each(db: SessionDB, tel
     assert (session["source"], session["session_key"]) == ("telegram", "telegram:42")
     assert (session["started_at"], session["last_active"]) == (1000.0, 2000.0)
     assert not {"channel", "key", "created_at", "updated_at"} & session.keys()
-
-
-def test_37_acknowledged_is_on_disk(db: SessionDB) -> None:
-    full = 2
-    assert db.provider.driver.write(lambda tx: tx.row("PRAGMA synchronous")) == (full,)

@@ -43,7 +43,8 @@ class Handle:
         return session
 
     def _position(self, session_id: str, message_id: int) -> int:
-        message = self.provider.get_message(message_id)
+        known = isinstance(message_id, int) and 0 < message_id < 1 << 63
+        message = self.provider.get_message(message_id) if known else None
         if message is None or message["session_id"] != session_id or message["seq"] is None:
             raise NotFound(f"no message {message_id} in session {session_id!r}")
         return message["seq"]

@@ -73,9 +73,12 @@ class Lineage(Handle):
         session = self._require(session_id)
         now = self._clock()
         values = session_values(
-            new_id or new_session_id(now), session["source"], now, {"system_prompt": system_prompt, **fields}
+            self._new_id(new_id, now), session["source"], now, {"system_prompt": system_prompt, **fields}
         )
         return self.provider.rotate(session_id, values)
+
+    def _new_id(self, given: str | None, now: float) -> str:
+        return new_session_id(now) if given is None else given
 
     def fork_session(
         self, session_id: str, *, at_message: int | None = None, new_id: str | None = None, source: str | None = None
@@ -88,7 +91,7 @@ class Lineage(Handle):
         now = self._clock()
         fields: dict[str, Any] = {name: session.get(name) for name in _FORKED}
         fields |= {"parent_session_id": session_id, "relation": "fork", "metadata": session["metadata"]}
-        values = session_values(new_id or new_session_id(now), source or session["source"], now, fields)
+        values = session_values(self._new_id(new_id, now), source or session["source"], now, fields)
         if not self.provider.create_session(values, self._copies(session_id, at_message)):
             raise AlreadyExists(f"session {values['id']!r} exists; give another new_id")
         return str(values["id"])

@@ -55,6 +55,7 @@ class Messages(Handle):
             message_key=message_key,
             **fields,
         )
+        check_count(expected_seq, "expected_seq")
         return self.provider.append(session_id, (made,), expected_seq=expected_seq)[0]
 
     def append_messages(
@@ -64,6 +65,7 @@ class Messages(Handle):
 
         Each is a dict with the names of `append_message`: {"role": "user", "content": "..."}.
         """
+        check_count(expected_seq, "expected_seq")
         return self.provider.append(session_id, self._drafts(messages), expected_seq=expected_seq)
 
     def replace_messages(self, session_id: str, messages: Iterable[Mapping[str, Any]]) -> list[int]:
@@ -106,7 +108,8 @@ class Messages(Handle):
 
         Page by position (`seq`): `after=` the last one seen, or `newest=True` for the end of the conversation.
         """
-        check_count(limit, "limit")
+        for name, value in (("limit", limit), ("after", after), ("before", before)):
+            check_count(value, name)
         return self.provider.get_messages(
             session_id, after=after, before=before, limit=limit, newest=newest, include_inactive=include_inactive
         )

@@ -9,14 +9,13 @@ from typing import Any
 
 from ..drafts import check_count, check_id, check_text, check_time, to_json
 from ..errors import Invalid
-from ..models import TOKEN_COLUMNS, Filter, ListedSession, Order, Page, SessionRow
+from ..models import RELATIONS, TOKEN_COLUMNS, Filter, ListedSession, Order, Page, SessionRow
 from .handle import Handle, no_session
 
 _TEXT_COLUMNS = (
     "user_id", "model", "system_prompt", "parent_session_id", "session_key", "chat_id", "chat_type", "thread_id",
     "display_name", "origin", "native_id", "cwd", "git_branch", "character_id", "host",
 )  # fmt: skip
-_RELATIONS = ("root", "compression", "subagent", "fork", "reset")
 _ORDERS: dict[str, Order] = {"started": "started", "started_at": "started", "activity": "activity"}
 
 
@@ -43,8 +42,8 @@ def session_values(session_id: str, source: str, started_at: float, fields: Mapp
         raise Invalid(f"unknown session field {sorted(unknown)[0]!r}; known: {', '.join(sorted(_TEXT_COLUMNS))}")
     for name in _TEXT_COLUMNS:
         check_text(fields.get(name), name)
-    if fields.get("relation") not in (None, *_RELATIONS):
-        raise Invalid(f"unknown relation {fields['relation']!r}; use one of {', '.join(_RELATIONS)}")
+    if fields.get("relation") not in (None, *RELATIONS):
+        raise Invalid(f"unknown relation {fields['relation']!r}; use one of {', '.join(RELATIONS)}")
     values = {name: value for name, value in fields.items() if value is not None}
     # An empty parent is how callers say "none"; a foreign key would not understand.
     values["parent_session_id"] = values.get("parent_session_id") or None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..drafts import check_id, check_text
+from ..drafts import check_count, check_id, check_text
 from ..models import Filter, SessionRow
 from ..verify import Report, Tick, verify
 from .handle import Handle
@@ -16,6 +16,7 @@ class Stats(Handle):
         return self.provider.usage_by_model(where or Filter())
 
     def top_sessions_by_tokens(self, limit: int = 10, *, where: Filter | None = None) -> list[SessionRow]:
+        check_count(limit, "limit")
         return self.provider.top_sessions_by_tokens(where or Filter(), limit)
 
     def stats(self) -> dict[str, Any]:

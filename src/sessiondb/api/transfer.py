@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .. import titles
-from ..drafts import check_id, check_time, restored, to_json
+from ..drafts import check_id, check_session, check_time, restored, to_json
 from ..errors import Invalid, SessionDBError
 from ..models import SESSION_COLUMNS, Draft, Filter, Page, SessionRow
 from ..rows import message_row
@@ -114,11 +114,12 @@ class Transfer(Handle):
         for name in ("metadata", "model_config"):
             if values[name] is not None and not isinstance(values[name], str):
                 values[name] = to_json(values[name], name) or "{}"
+        check_session(values)
         rows = document.get("messages") or []
         if not isinstance(rows, list):
             raise Invalid(f"messages must be a list, not {type(rows).__name__}")
         limit = self.features.max_content_bytes
-        drafts = [restored(row, max_bytes=limit, media_refs=row.get("media_refs") or ()) for row in rows]
+        drafts = [restored(row, max_bytes=limit, media_refs=_media_of(row)) for row in rows]
         return values, drafts
 
     def _free_title(self, document: Mapping[str, Any], report: ImportReport) -> str | None:
@@ -136,9 +137,9 @@ class Transfer(Handle):
             if child not in report.imported:
                 continue
             if self.provider.get_session(parent) is None:
-                report.notes.append(f"{child}: its parent {parent} is not here; imported without")
+                self._orphan(child, f"its parent {parent} is not here; imported without", report)
             elif child == parent or child in {row["id"] for row in self.provider.ancestors(parent)}:
-                report.notes.append(f"{child}: its parent {parent} is also its descendant; imported without")
+                self._orphan(child, f"its parent {parent} is also its descendant; imported without", report)
             else:
                 self._link_one(child, parent, report)
 
@@ -146,12 +147,21 @@ class Transfer(Handle):
         try:
             self.provider.update_session(child, {"parent_session_id": parent})
         except SessionDBError as exc:
-            report.notes.append(f"{child}: could not be linked to its parent {parent}: {exc}")
+            self._orphan(child, f"could not be linked to its parent {parent}: {exc}", report)
+
+    def _orphan(self, child: str, note: str, report: ImportReport) -> None:
+        report.notes.append(f"{child}: {note}")
+        self.provider.update_session(child, {"relation": "root"})
 
 
 def _collision(existing: SessionRow, document: Mapping[str, Any]) -> str:
     same = (existing["ledger"], existing["last_seq"]) == (document.get("ledger"), document.get("last_seq"))
     return "already here, the same" if same else "the id is taken by a session with other messages"
+
+
+def _media_of(message: Any) -> list[Any]:
+    references = message.get("media_refs") if isinstance(message, Mapping) else None
+    return references if isinstance(references, list) else []
 
 
 def _tags(document: Mapping[str, Any]) -> list[str]:

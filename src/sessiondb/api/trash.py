@@ -8,6 +8,7 @@ from ..drafts import check_id
 from ..errors import Invalid
 from ..models import Filter, ListedSession, Page, SessionRow
 from .handle import Handle
+from .sessions import check_page
 
 DAY = 86_400.0
 TRASH_DAYS = 30
@@ -43,8 +44,7 @@ class Trash(Handle):
         return self.provider.list_sessions(self._prunable(older_than_days, source, where), Page(None), "started")
 
     def _prunable(self, days: float, source: str | None, where: Filter | None) -> Filter:
-        if isinstance(days, bool) or not isinstance(days, int | float) or not days >= 0:
-            raise Invalid(f"older_than_days must be zero or more, not {days!r}")
+        _check_days(days)
         chosen = where or Filter()
         if source is not None:
             chosen = replace(chosen, sources=(source,))
@@ -52,7 +52,7 @@ class Trash(Handle):
 
     def list_trash(self, limit: int | None = 20, offset: int = 0) -> list[SessionRow]:
         """Deleted sessions, the last deleted first."""
-        return self.provider.list_trash(Page(limit, offset))
+        return self.provider.list_trash(check_page(limit, offset))
 
     def restore_deleted(self, session_id: str, *, new_id: str | None = None, new_title: bool = False) -> str:
         """Bring a deleted session back with its messages, tags and links, and return its id.
@@ -66,4 +66,10 @@ class Trash(Handle):
 
     def empty_trash(self, older_than_days: float = TRASH_DAYS) -> int:
         """Destroy what has been in the trash for so many days; returns how many sessions. Nothing else ever does."""
+        _check_days(older_than_days)
         return self.provider.empty_trash(self._clock() - older_than_days * DAY)
+
+
+def _check_days(days: object) -> None:
+    if isinstance(days, bool) or not isinstance(days, int | float) or not days >= 0:
+        raise Invalid(f"older_than_days must be zero or more, not {days!r}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from .. import ledger
@@ -113,7 +114,8 @@ def append_one(tx: Tx, session_id: str, draft: Draft) -> int:
 
 def is_plain(draft: Draft) -> bool:
     """Whether a message touches nothing but its row and its session's."""
-    return not (draft.calls or draft.media or draft.values["message_key"] or draft.values["tool_call_id"])
+    values = draft.values
+    return not (draft.calls or draft.media) and values["message_key"] is None and values["tool_call_id"] is None
 
 
 def append_many(tx: Tx, session_id: str, drafts: Sequence[Draft], expected_seq: int | None) -> list[int]:
@@ -131,10 +133,25 @@ def append_many(tx: Tx, session_id: str, drafts: Sequence[Draft], expected_seq: 
             f"session {session_id!r} is at position {last_seq}, not {expected_seq}: "
             "somebody appended meanwhile; read on and try again"
         )
-    ids = iter(place(tx, session_id, last_seq, total, unknown))
-    new = {id(draft): next(ids) for draft in unknown}
-    known |= {draft.values["message_key"]: new[id(draft)] for draft in unknown if draft.values["message_key"]}
-    return [known[key] if (key := draft.values["message_key"]) else new[id(draft)] for draft in drafts]
+    return ids_of(drafts, place(tx, session_id, last_seq, total, unknown), known)
+
+
+def ids_of(
+    drafts: Sequence[Draft], stored: Sequence[int], known: Mapping[str, int] = MappingProxyType({})
+) -> list[int]:
+    """An id for every draft: of the next stored row, or of the row that has its key already."""
+    keyed = dict(known)
+    following = iter(stored)
+    ids: list[int] = []
+    for draft in drafts:
+        key = draft.values["message_key"]
+        if key is None or key not in keyed:
+            ids.append(next(following))
+            if key is not None:
+                keyed[key] = ids[-1]
+        else:
+            ids.append(keyed[key])
+    return ids
 
 
 def fresh(drafts: Sequence[Draft], known: Iterable[str]) -> list[Draft]:

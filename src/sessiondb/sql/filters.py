@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..models import Filter, MessageFilter
+from .escape import MARK, escape
 
 _ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
@@ -64,8 +65,12 @@ def _add_equals(out: Where, where: Filter) -> None:
             out.add(f"s.{name} = :{name}", **{name: value})
     if where.cwd is not None:
         below = where.cwd.rstrip("/") + "/"
+        # "0" follows "/": what starts with the directory and a slash lies between the two.
         out.add(
-            "(s.cwd = :cwd OR {substr}(s.cwd, 1, {length}(:cwd_below)) = :cwd_below)", cwd=where.cwd, cwd_below=below
+            "(s.cwd = :cwd OR (s.cwd >= :cwd_below AND s.cwd < :cwd_beyond))",
+            cwd=where.cwd,
+            cwd_below=below,
+            cwd_beyond=below[:-1] + "0",
         )
     if where.title_contains is not None:
         part = where.title_contains.translate(_ASCII_LOWER)
@@ -108,6 +113,27 @@ def messages_where(out: Where, where: MessageFilter) -> None:
         out.add("m.timestamp < :until", until=where.until)
     if not where.include_inactive:
         out.add("m.active = 1")
+
+
+def starts_with(column: str, prefix: str) -> tuple[str, dict[str, str]]:
+    """A condition that an index can walk: from the prefix to the first text after all that start with it.
+
+    Where there is no such text the range has no end, and the caller must look at what he gets.
+    """
+    beyond = _successor(prefix)
+    if beyond is None:
+        return f"{column} >= :prefix", {"prefix": prefix}
+    return f"{column} >= :prefix AND {column} < :beyond", {"prefix": prefix, "beyond": beyond}
+
+
+def _successor(prefix: str) -> str | None:
+    head = prefix.rstrip("\U0010ffff")
+    if not head or escape(head[-1]) != head[-1]:
+        return None
+    following = ord(head[-1]) + 1
+    if 0xD800 <= following <= 0xDFFF:
+        following = 0xE000
+    return head[:-1] + chr(following + (chr(following) == MARK))
 
 
 def marks(name: str, values: Iterable[Any]) -> tuple[str, dict[str, Any]]:

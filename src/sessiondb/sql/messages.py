@@ -174,7 +174,8 @@ class MessagePrimitives(SessionDBProvider):
         left = remove_messages(tx, session_id)
         if left is None:
             raise appends.no_session(session_id)
-        return appends.place(tx, session_id, *left, messages)
+        ids = appends.place(tx, session_id, *left, appends.fresh(messages, ()))
+        return appends.ids_of(messages, ids)
 
     @write
     def clear_messages(self, tx: Tx, session_id: str) -> None:

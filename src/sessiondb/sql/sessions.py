@@ -13,7 +13,7 @@ from ..rows import preview
 from . import appends, rows
 from .driver import Driver, Tx, read, write
 from .escape import unescape
-from .filters import marks, sessions_where
+from .filters import marks, sessions_where, starts_with
 
 GET = f"""
     SELECT {rows.SESSION_LIST}
@@ -49,19 +49,14 @@ TITLE_HOLDER = """
 TITLED = f"""
     SELECT {rows.SESSION_LIST}
       FROM sessions
-     WHERE title >= :prefix
-       AND title < :beyond
-       AND {{substr}}(title, 1, {{length}}(:prefix)) = :prefix
+     WHERE %s
      ORDER BY started_at DESC, id DESC
 """
 IDS = """
     SELECT id
       FROM sessions
-     WHERE id >= :prefix
-       AND id < :beyond
-       AND {substr}(id, 1, {length}(:prefix)) = :prefix
+     WHERE %s
      ORDER BY id
-     LIMIT :limit
 """
 TITLE_OF = """
     SELECT title
@@ -131,7 +126,7 @@ def inferred_relation(tx: Tx, row: Mapping[str, Any]) -> str:
     """What a new session is to its parent, told by how the parent ended. Raises NotFound for an unknown parent."""
     parent = row.get("parent_session_id")
     if parent is None:
-        return "root"
+        return row.get("relation") or "root"
     state = tx.row(STATE, {"id": parent})
     if state is None:
         raise NotFound(f"no session {parent!r} to be the parent of {row['id']!r}; create it first")
@@ -253,7 +248,9 @@ class SessionPrimitives(SessionDBProvider):
 
     @read
     def find_ids(self, tx: Tx, prefix: str, limit: int) -> list[str]:
-        return [unescape(row[0]) for row in tx.rows(IDS, {**_range(prefix), "limit": limit})]
+        condition, params = starts_with("id", prefix)
+        found = (unescape(row[0]) for row in tx.rows(IDS % condition, params))
+        return [name for name in found if name.startswith(prefix)][:limit]
 
     @read
     def list_sessions(self, tx: Tx, where: Filter, page: Page, order: Order) -> list[ListedSession]:
@@ -299,7 +296,9 @@ class SessionPrimitives(SessionDBProvider):
 
 
 def titled(tx: Tx, prefix: str) -> list[SessionRow]:
-    return rows.sessions(tx.rows(TITLED, _range(prefix)))
+    condition, params = starts_with("title", prefix)
+    found = rows.sessions(tx.rows(TITLED % condition, params))
+    return [row for row in found if (row["title"] or "").startswith(prefix)]
 
 
 def next_title(tx: Tx, title: str) -> str:
@@ -312,17 +311,12 @@ def tags_of(tx: Tx, session_id: str) -> list[str]:
     return sorted(unescape(row[0]) for row in tx.rows(TAGS, {"id": session_id}))
 
 
-def _range(prefix: str) -> dict[str, str]:
-    """From the prefix to the last text that starts with it: what an index can walk."""
-    return {"prefix": prefix, "beyond": prefix + "\U0010ffff"}
-
-
 def _previews(tx: Tx, ids: Sequence[int]) -> dict[int, str]:
     found: dict[int, str] = {}
     for start in range(0, len(ids), 500):
         names, params = marks("id", ids[start : start + 500])
         for message_id, head, content_type in tx.rows(_HEADS % names, params):
-            text = head.decode("utf-8", "ignore") if isinstance(head, bytes) else head
+            text = head.decode("utf-8", "ignore") if isinstance(head, bytes) else head or ""
             found[message_id] = preview(unescape(text), content_type)
     return found
 

@@ -49,11 +49,15 @@ NEWEST = f"""
      ORDER BY deleted_at DESC, trash_id DESC
      LIMIT 1
 """
+# Children in the trash count: whichever of the two comes back last finds the other.
 CHILDREN_OF = """
     SELECT id
       FROM sessions
      WHERE parent_session_id = :id
-     ORDER BY id
+     UNION
+    SELECT id
+      FROM trash_sessions
+     WHERE parent_session_id = :id
 """
 ORPHAN = """
     UPDATE sessions
@@ -65,6 +69,12 @@ ADOPT_CHILD = """
        SET parent_session_id = :parent
      WHERE id = :id
        AND parent_session_id IS NULL
+"""
+ADOPT_BURIED_CHILD = """
+    UPDATE trash_sessions
+       SET parent_session_id = :parent
+     WHERE id = :id
+       AND (parent_session_id IS NULL OR parent_session_id = :former)
 """
 RAISE_MESSAGES = f"""
     INSERT INTO messages ({", ".join(name for name in MESSAGE_COLUMNS if name != "id")})
@@ -122,7 +132,7 @@ class TrashPrimitives(SessionDBProvider):
         chosen = sessions_where(where)
         found = tx.rows(f"SELECT s.id FROM sessions s WHERE {chosen.sql}", chosen.params)
         ids = sorted(unescape(row[0]) for row in found)
-        children = {name: [unescape(row[0]) for row in tx.rows(CHILDREN_OF, {"id": name})] for name in ids}
+        children = {name: sorted(unescape(row[0]) for row in tx.rows(CHILDREN_OF, {"id": name})) for name in ids}
         if not hard:
             for name in ids:
                 _bury(tx, name, deleted_at, children[name])
@@ -152,6 +162,7 @@ class TrashPrimitives(SessionDBProvider):
         for child in json.loads(children):
             if child != target:
                 tx.run(ADOPT_CHILD, {"id": child, "parent": target})
+                tx.run(ADOPT_BURIED_CHILD, {"id": child, "parent": target, "former": session_id})
         _forget(tx, trash_id)
         return target
 

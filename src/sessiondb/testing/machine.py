@@ -21,18 +21,20 @@ SETTINGS = settings(
     derandomize=True,
     database=None,
     deadline=None,
-    max_examples=25,
-    stateful_step_count=30,
+    max_examples=40,
+    stateful_step_count=40,
     suppress_health_check=list(HealthCheck),
     print_blob=False,
+    report_multiple_bugs=False,
 )
 
 NAMES = ("a", "b", "c", "A", "a ")
 ids = st.sampled_from(NAMES)
 texts = st.sampled_from(["needle", "hay stack", "", "a\x00b", "\ud800", "漢字", "x" * 300, "it's /etc/hosts"])
 title_texts = st.sampled_from(["deploy", "Deploy", "deploy #2", "deploy #9", "x" * 100, "", " two  words "])
+relations = st.sampled_from([None, None, "root", "fork", "compression", "subagent"])
 sources = st.sampled_from(["cli", "web", "cron"])
-keys = st.sampled_from([None, None, "k1", "k2"])
+keys = st.sampled_from([None, None, "k1", "k2", ""])
 numbers = st.integers(0, 7)
 calls = st.sampled_from([None, [{"id": "c1", "name": "shell", "input": {"cmd": "ls"}}], [{"id": "c2"}, {"id": "c1"}]])
 contents = st.one_of(texts, texts, st.just([{"type": "text", "text": "needle"}]), st.none())
@@ -62,18 +64,18 @@ class Machine(RuleBasedStateMachine):
         oracle = MemoryProvider()
         oracle.initialize()
         subject = type(self).open_subject()
-        self.twins = Twins(
-            SessionDB(provider=subject, clock=self.clock), SessionDB(provider=oracle, clock=self.clock)
-        )
+        self.twins = Twins(SessionDB(provider=subject, clock=self.clock), SessionDB(provider=oracle, clock=self.clock))
         self.agree = self.twins.agree
         for name in NAMES[:2]:
-            self.agree(lambda db, name=name: db.create_session(name, "cli"))
+            self.begin(name)
+
+    def begin(self, name: str) -> None:
+        self.agree(lambda db: db.create_session(name, "cli"))
 
     def teardown(self) -> None:
         if hasattr(self, "twins"):
-            self.twins.agree_on_everything()
-            self.twins.subject.close()
-            self.twins.oracle.close()
+            with self.twins.subject, self.twins.oracle:
+                self.twins.agree_on_everything()
 
     @invariant()
     def the_lists_agree(self) -> None:
@@ -86,7 +88,7 @@ class Machine(RuleBasedStateMachine):
 
     # --- sessions ---
 
-    @rule(name=ids, source=sources, parent=st.one_of(st.none(), ids), relation=st.sampled_from([None, None, "fork", "compression"]))
+    @rule(name=ids, source=sources, parent=st.one_of(st.none(), ids), relation=relations)
     def create(self, name: str, source: str, parent: str | None, relation: str | None) -> None:
         self.agree(lambda db: db.create_session(name, source, "m1", parent_session_id=parent, relation=relation))
 
@@ -106,7 +108,14 @@ class Machine(RuleBasedStateMachine):
     def use(self, name: str, count: int, cost: float | None, absolute: bool, model: str | None) -> None:
         self.agree(
             lambda db: db.update_token_counts(
-                name, count, count, model, estimated_cost_usd=cost, cost_status=model, billing_mode=model, absolute=absolute
+                name,
+                count,
+                count,
+                model,
+                estimated_cost_usd=cost,
+                cost_status=model,
+                billing_mode=model,
+                absolute=absolute,
             )
         )
 
@@ -163,7 +172,9 @@ class Machine(RuleBasedStateMachine):
     @rule(name=ids, new_id=ids, number=st.one_of(st.none(), numbers))
     def fork(self, name: str, new_id: str, number: int | None) -> None:
         def forked(db: SessionDB) -> str:
-            return db.fork_session(name, new_id=new_id, at_message=None if number is None else nth_message(db, name, number))
+            return db.fork_session(
+                name, new_id=new_id, at_message=None if number is None else nth_message(db, name, number)
+            )
 
         self.agree(forked)
 
@@ -197,7 +208,8 @@ class Machine(RuleBasedStateMachine):
 
     @rule(key=ids, value=st.one_of(st.none(), texts))
     def note(self, key: str, value: str | None) -> None:
-        self.agree(lambda db: (db.set_meta(key, value), db.get_meta(key)))
+        self.agree(lambda db: db.set_meta(key, value))
+        self.agree(lambda db: db.get_meta(key))
 
     # --- questions ---
 

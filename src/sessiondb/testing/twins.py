@@ -56,10 +56,10 @@ class Twins:
         return mine
 
     def agree_on_everything(self) -> None:
-        self.agree(lambda db: db.list_sessions_rich(limit=None, include_children=True, where=Filter()))
-        self.agree(lambda db: [row["id"] for row in db.list_sessions_rich(limit=None, order_by="activity")])
+        self.agree(lambda db: db.list_sessions_rich(limit=1000, include_children=True, where=Filter()))
+        self.agree(lambda db: [row["id"] for row in db.list_sessions_rich(limit=1000, order_by="activity")])
         self.agree(lambda db: db.export_all())
-        self.agree(lambda db: [db.get_tool_calls(row["id"]) for row in db.search_sessions(limit=None)])  # type: ignore[arg-type]
+        self.agree(lambda db: [db.get_tool_calls(row["id"]) for row in db.search_sessions(limit=1000)])
         self.agree(lambda db: db.list_trash(limit=None))
         self.agree(lambda db: (db.stats(), db.usage_by_model(), db.top_sessions_by_tokens()))
         self.agree(lambda db: (db.verify().ok, db.verify().messages))

@@ -31,10 +31,10 @@ def _relation(tables: Tables, row: Mapping[str, Any]) -> str:
     heir = None if parent_id is None else tables.continuation(parent_id)
     if relation == "compression" and heir is not None:
         raise Conflict(f"session {parent_id!r} is continued by {heir.id!r} already; append there or fork it")
-    if relation is not None:
-        return str(relation)
     if parent_id is None:
-        return "root"
+        return relation or "root"
+    if relation not in (None, "root"):
+        return str(relation)
     reason = tables.sessions[parent_id].values["end_reason"]
     if reason == "compression" and heir is None:
         return "compression"

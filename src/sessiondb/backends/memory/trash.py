@@ -52,6 +52,9 @@ class Trash(MemoryBase):
         tables.trash.remove(entry)
         tables.sessions[target] = entry.session
         _set_parent(tables, entry.children, None, target)
+        for buried in tables.trash:
+            if buried.session.id in entry.children and buried.session.values["parent_session_id"] in (None, session_id):
+                buried.session.values["parent_session_id"] = target
         return target
 
     @write
@@ -69,7 +72,8 @@ def _deleted_at(entry: Deleted) -> float:
 
 def _children_by_parent(tables: Tables) -> defaultdict[str, list[str]]:
     children: defaultdict[str, list[str]] = defaultdict(list)
-    for session in tables.sessions.values():
+    # Children in the trash count: whichever of the two comes back last finds the other.
+    for session in (*tables.sessions.values(), *(entry.session for entry in tables.trash)):
         children[session.values["parent_session_id"]].append(session.id)
     return children
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 from urllib.parse import quote
 
 import apsw
@@ -17,7 +16,9 @@ from .dialect import SQLITE
 # WAL-reset fix and FTS5 fixes; older libraries lose committed rows.
 OLDEST_SQLITE = (3, 53, 2)
 
-Binding = Mapping[str, Any]
+# A name of its own, so that a test can put a failing disk in its place.
+VFS_NAME = "unix"
+
 _NOTHING: Params = {}
 
 
@@ -69,7 +70,7 @@ def connect(path: str, *, read_only: bool = False, immutable: bool = False) -> a
     name = uri(path, immutable=1) if immutable else uri(path)
     try:
         # The VFS is named: loading the checksum VFS elsewhere changes the process's default.
-        return apsw.Connection(name, flags=flags | apsw.SQLITE_OPEN_URI, vfs="unix")
+        return apsw.Connection(name, flags=flags | apsw.SQLITE_OPEN_URI, vfs=VFS_NAME)
     except apsw.Error as exc:
         raise translated(exc, path) from exc
 

@@ -30,6 +30,7 @@ CHECKPOINT_EVERY = 50
 # Beyond this a checkpoint also asks to start the WAL anew, for which it may wait a moment for readers.
 LARGE_WAL_BYTES = 16 * 1024 * 1024
 RESTART_WAIT_MS = 50
+BUSY_MS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +72,16 @@ class Engine:
 
     def _open_writer(self) -> Writer:
         connection = connect(self.path)
-        connection.set_busy_timeout(1000)
+        connection.set_busy_timeout(BUSY_MS)
         connection.execute(f"PRAGMA synchronous = {self.options.synchronous}")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA journal_size_limit = 67108864")
         # Checkpoints are ours, every so many writes; none in the middle of somebody's commit.
         connection.execute("PRAGMA wal_autocheckpoint = 0")
         gate = Gate(files.lock_path(self.path)) if self.options.gate else None
-        return Writer(connection, gate, self.path, self.options.deadline)
+        # From here on the writer waits by itself, as long as its caller's deadline allows.
+        connection.set_busy_timeout(0)
+        return Writer(connection, gate, self.path)
 
     def _in_wal_mode(self) -> bool:
         if self.writer is None:
@@ -87,7 +90,7 @@ class Engine:
 
     def _open_reader(self) -> apsw.Connection:
         connection = connect(self.path, read_only=True, immutable=self._is_immutable())
-        connection.set_busy_timeout(1000)
+        connection.set_busy_timeout(BUSY_MS)
         return connection
 
     def _is_immutable(self) -> bool:
@@ -102,12 +105,13 @@ class Engine:
             self._open_after_fork()
         return self.readers.read(work)
 
-    def write(self, work: Callable[[Tx], R]) -> R:
+    def write(self, work: Callable[[Tx], R], deadline: float | None = None) -> R:
         if self._pid != os.getpid():
             self._open_after_fork()
         if self.writer is None:
             raise errors.NotSupported(f"{self.path} was opened read-only; open it without read_only to write")
-        return self.writer.write(work, self._checkpoint_when_due)
+        patience = self.options.deadline if deadline is None else deadline
+        return self.writer.write(work, patience, self._checkpoint_when_due)
 
     def _checkpoint_when_due(self) -> None:
         assert self.writer is not None
@@ -132,7 +136,7 @@ class Engine:
         try:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
         finally:
-            connection.set_busy_timeout(1000)
+            connection.set_busy_timeout(0)
 
     # --- facts ---
 
@@ -142,7 +146,6 @@ class Engine:
             "guard": bool(self.guard and self.guard.held),
             "gate": bool(writer and writer.gate),
             "synchronous": self.options.synchronous,
-            "deadline": self.options.deadline,
             "last_commit_age": None
             if writer is None or writer.last_commit is None
             else time.monotonic() - writer.last_commit,

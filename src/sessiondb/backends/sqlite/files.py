@@ -23,7 +23,7 @@ def prepare(path: str) -> bool:
     """Make the directory and an empty file, private to the user, and say so; a file that is there stays as it is."""
     directory = os.path.dirname(path)
     if os.path.isdir(path):
-        raise errors.Invalid(f"{path} is a directory; give the path of a file in it, such as {path}/state.db")
+        raise is_directory(path)
     try:
         if not os.path.isdir(directory):
             os.makedirs(directory, mode=0o700)
@@ -41,6 +41,10 @@ def prepare(path: str) -> bool:
         raise errors.Unavailable(f"no permission to create {path}; choose another with --db or SESSIONDB_HOME") from exc
     except OSError as exc:
         raise errors.Unavailable(f"{path} cannot be created: {exc.strerror}") from exc
+
+
+def is_directory(path: str) -> errors.Invalid:
+    return errors.Invalid(f"{path} is a directory; give the path of a file in it, such as {path}/state.db")
 
 
 def identity(path: str) -> tuple[int, int]:

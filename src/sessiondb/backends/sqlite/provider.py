@@ -28,6 +28,21 @@ class _Closed:
         raise errors.Closed("the store is closed; open it again")
 
 
+class Handle:
+    """This provider's use of an engine that others may share, with its own patience."""
+
+    def __init__(self, engine: Engine, deadline: float) -> None:
+        self.engine = engine
+        self.deadline = deadline
+        self.read = engine.read
+
+    def write(self, work: Callable[[Tx], R]) -> R:
+        return self.engine.write(work, self.deadline)
+
+    def facts(self) -> dict[str, Any]:
+        return {**self.engine.facts(), "deadline": self.deadline}
+
+
 class SQLiteProvider(SQLProvider):
     name = "sqlite"
     features = Features()
@@ -53,7 +68,7 @@ class SQLiteProvider(SQLProvider):
         guard: bool = True,
     ) -> None:
         """Open a file, creating or upgrading it; a second call changes nothing."""
-        if isinstance(self.driver, Engine):
+        if isinstance(self.driver, Handle):
             return
         if not self.is_available():
             needed, found = ".".join(map(str, OLDEST_SQLITE)), ".".join(map(str, sqlite_version()))
@@ -63,19 +78,19 @@ class SQLiteProvider(SQLProvider):
         self.path = os.path.abspath(os.fspath(path))
         self.media_directory = self.path + ".media"
         options = Options(read_only, upgrade, synchronous.upper(), float(deadline), readers, gate, guard)
-        self.driver = store.acquire(self.path, options)
+        self.driver = Handle(store.acquire(self.path, options), float(deadline))
 
     def shutdown(self) -> None:
-        if isinstance(self.driver, Engine):
+        if isinstance(self.driver, Handle):
             held, self.driver = self.driver, _Closed()
-            store.release(held)
+            store.release(held.engine)
 
     def size_bytes(self) -> int:
         return sum(_size(f"{self.path}{suffix}") for suffix in ("", "-wal"))
 
     def health(self) -> dict[str, Any]:
         settings = self.driver.read(_settings)
-        facts = self.driver.facts() if isinstance(self.driver, Engine) else {}
+        facts = self.driver.facts() if isinstance(self.driver, Handle) else {}
         return {
             "provider": self.name,
             "status": "ok",

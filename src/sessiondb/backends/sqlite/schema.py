@@ -158,11 +158,13 @@ def backup_before_upgrade(path: str, version: int) -> str:
         counts = _copy(source, draft)
         if _counts(source) != counts:
             raise errors.Unavailable(f"{path} changed while it was copied; stop the program that writes to it")
+        os.replace(draft, target)
     except apsw.Error as exc:
         raise translated(exc, path) from exc
     finally:
         source.close()
-    os.replace(draft, target)
+        if os.path.exists(draft):
+            os.unlink(draft)
     return target
 
 

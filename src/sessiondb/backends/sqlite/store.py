@@ -21,12 +21,18 @@ def acquire(path: str, options: Options) -> Engine:
         created = False
         if not options.read_only:
             created = files.prepare(path)
+        elif os.path.isdir(path):
+            raise files.is_directory(path)
         elif not os.path.isfile(path):
             raise errors.NotFound(f"no store at {path}; open it once without read_only to create it")
         key = (*files.identity(path), options.read_only)
         found = engine.engines.get(key)
         if found is None:
             found = engine.engines[key] = _ready(path, options)
+        elif options.synchronous != found.options.synchronous:
+            raise errors.Invalid(
+                f"{path} is open in this process with synchronous={found.options.synchronous}; a store has one setting"
+            )
         found.handles += 1
     if created and not files.is_default_home(path):
         worktree.warn_if_endangered(path)

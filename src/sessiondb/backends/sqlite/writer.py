@@ -51,11 +51,10 @@ class Job:
 
 
 class Writer:
-    def __init__(self, connection: apsw.Connection, gate: Gate | None, path: str, deadline: float) -> None:
+    def __init__(self, connection: apsw.Connection, gate: Gate | None, path: str) -> None:
         self.connection = connection
         self.gate = gate
         self.path = path
-        self.deadline = deadline
         self.commits = 0
         self.jobs = 0
         self.last_commit: float | None = None
@@ -64,9 +63,9 @@ class Writer:
         self._queue: deque[Job] = deque()
         self._led = False
 
-    def write(self, work: Callable[[Tx], R], after: Callable[[], None]) -> R:
+    def write(self, work: Callable[[Tx], R], deadline: float, after: Callable[[], None]) -> R:
         """Run `work` in a transaction and return after the commit; `after` runs when others need not wait for it."""
-        job = Job(work, time.monotonic() + self.deadline)
+        job = Job(work, time.monotonic() + deadline)
         if self._must_wait(job):
             self._wait(job)
         if not job.done:
@@ -97,7 +96,7 @@ class Writer:
             if job.turn.acquire(timeout=max(0.0, job.until - time.monotonic())):
                 return
             if self._withdrawn(job):
-                raise errors.Busy(f"other writers held {self.path} for {self.deadline:g} s; try again")
+                raise self._busy()
             job.turn.acquire()  # somebody is at it; his own deadline bounds this
         except BaseException:
             # Ctrl-C while waiting: a queue without a leader would stop everybody else.
@@ -155,9 +154,16 @@ class Writer:
                 self.connection.execute("BEGIN IMMEDIATE")
                 return
             except apsw.BusyError as exc:
-                if time.monotonic() >= until:
-                    raise errors.Busy(f"other writers held {self.path} for {self.deadline:g} s; try again") from exc
-                time.sleep(random.uniform(RETRY_MIN, RETRY_MAX))
+                self._pause(until, exc)
+
+    def _pause(self, until: float, exc: apsw.BusyError) -> None:
+        left = until - time.monotonic()
+        if left <= 0:
+            raise self._busy() from exc
+        time.sleep(min(left, random.uniform(RETRY_MIN, RETRY_MAX)))
+
+    def _busy(self) -> errors.Busy:
+        return errors.Busy(f"other writers held {self.path} until the deadline; try again")
 
     def _run_all(self, group: list[Job]) -> None:
         """Run a group whose transaction has begun; every job has its result or its own error afterwards."""
@@ -178,7 +184,7 @@ class Writer:
     def _run_alone(self, job: Job) -> None:
         try:
             job.result = job.work(self._tx)
-            self._commit()
+            self._commit(job.until)
             job.error = None
         except BaseException as exc:
             self._roll_back()
@@ -201,7 +207,7 @@ class Writer:
                 self.connection.execute("RELEASE job")
                 failed[id(job)] = self._typed(exc)
         try:
-            self._commit()
+            self._commit(group[0].until)
         except Exception as exc:  # noqa: BLE001  a failed COMMIT raises in every caller
             self._roll_back()
             failed = {id(job): self._typed(exc) for job in group}
@@ -209,9 +215,15 @@ class Writer:
             job.error = failed.get(id(job))
         return None
 
-    def _commit(self) -> None:
+    def _commit(self, until: float) -> None:
         kill_point("before commit")
-        self.connection.execute("COMMIT")
+        while True:
+            try:
+                self.connection.execute("COMMIT")
+                break
+            except apsw.BusyError as exc:
+                # Only with the rollback journal: readers are still at it, the transaction stands.
+                self._pause(until, exc)
         self.last_commit = time.monotonic()
         self.commits += 1
         kill_point("after commit")

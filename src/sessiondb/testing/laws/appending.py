@@ -87,7 +87,7 @@ class KeyLaws(LawBase):
         say(db, "s", "hello")
         assert contents(db, "s") == ["hello", "hello"]
 
-    @pytest.mark.parametrize("other", ["K", "k ", "ḱ", "k\x00"])
+    @pytest.mark.parametrize("other", ["K", "k ", "ḱ", "k\x00", ""])
     def test_keys_are_compared_exactly(self, db: SessionDB, session: NewSession, other: str) -> None:
         db.append_messages(session(), [keyed("a", "k"), keyed("b", other)])
         assert contents(db, "s") == ["a", "b"]
@@ -96,6 +96,11 @@ class KeyLaws(LawBase):
         first, second, third = db.append_messages(session(), [keyed("a", "k"), keyed("b", "l"), keyed("a", "k")])
         assert first == third != second
         assert contents(db, "s") == ["a", "b"]
+
+    def test_an_empty_key_is_a_key(self, db: SessionDB, session: NewSession) -> None:
+        first = db.append_message(session(), "user", "a", message_key="")
+        assert db.append_message("s", "user", "a", message_key="") == first
+        assert contents(db, "s") == ["a"]
 
     def test_a_batch_half_known_stores_the_rest(self, db: SessionDB, session: NewSession) -> None:
         (known,) = db.append_messages(session(), [keyed("a", "k")])

@@ -118,7 +118,9 @@ class TamperLaws(LawBase):
     def test_a_doubled_message_is_found(self, damaged: Damaged) -> None:
         assert damaged(lambda rows: [*rows, {**rows[1], "seq": 6, "id": None}]) == {6}
 
-    @pytest.mark.parametrize("change", [{"content": "B"}, {"role": "assistant"}, {"timestamp": 1.0}, {"reasoning": "x"}])
+    @pytest.mark.parametrize(
+        "change", [{"content": "B"}, {"role": "assistant"}, {"timestamp": 1.0}, {"reasoning": "x"}]
+    )
     def test_an_altered_message_is_found(self, damaged: Damaged, change: dict[str, Any]) -> None:
         assert damaged(lambda rows: [rows[0], {**rows[1], **change}, *rows[2:]]) == {2}
 

@@ -40,7 +40,9 @@ class OrderLaws(LawBase):
         say(db, session("b"), "y")
         assert listed(db, order_by="activity") == ["b", "a"]
 
-    def test_a_new_session_is_active_before_older_talk(self, db: SessionDB, session: NewSession, clock: FakeClock) -> None:
+    def test_a_new_session_is_active_before_older_talk(
+        self, db: SessionDB, session: NewSession, clock: FakeClock
+    ) -> None:
         say(db, session("a"), "x")
         clock.move(1)
         session("b")
@@ -116,6 +118,20 @@ class PreviewLaws(LawBase):
     def test_structured_prompts_show_their_text(self, db: SessionDB, session: NewSession) -> None:
         say(db, session(), [{"type": "image_url", "image_url": {"url": "x"}}, {"type": "text", "text": "look"}])
         assert previewed(db) == "look"
+
+    def test_a_long_structured_prompt_shows_its_beginning(self, db: SessionDB, session: NewSession) -> None:
+        picture = {"type": "image_url", "image_url": {"url": "https://example.org/" + "x" * 500}}
+        say(db, session(), [picture, {"type": "text", "text": "y" * 5000}])
+        assert previewed(db) == "y" * 60 + "..."
+
+    @pytest.mark.parametrize("character", ["\x00", "\ud800", "\N{PILE OF POO}", "\\"])
+    def test_odd_characters_count_as_one(self, db: SessionDB, session: NewSession, character: str) -> None:
+        say(db, session(), character * 61)
+        assert previewed(db) == character * 60 + "..."
+
+    def test_an_empty_prompt_is_an_empty_preview(self, db: SessionDB, session: NewSession) -> None:
+        say(db, session(), "", "question")
+        assert previewed(db) == ""
 
     def test_prompts_without_content_are_passed_over(self, db: SessionDB, session: NewSession) -> None:
         say(db, session(), None, "question")

@@ -80,12 +80,15 @@ class MessageLaws(LawBase):
 
     @pytest.mark.parametrize("name", ["reasoning_details", "codex_reasoning_items"])
     def test_reasoning_items_stay_json_text(self, db: SessionDB, session: NewSession, name: str) -> None:
-        db.append_message(session(), "assistant", "hello", **{name: [{"type": "x"}]})
+        db.append_messages(session(), [{"role": "assistant", name: [{"type": "x"}]}])
         assert json.loads(db.get_messages("s")[0][name]) == [{"type": "x"}]  # type: ignore[literal-required]
 
-    @pytest.mark.parametrize("name", ["tool_calls", "reasoning_details", "codex_reasoning_items", "metadata"])
-    def test_an_empty_structure_is_null(self, db: SessionDB, session: NewSession, name: str) -> None:
-        db.append_message(session(), "assistant", "hello", **{name: {} if name == "metadata" else []})
+    @pytest.mark.parametrize(
+        ("name", "nothing"),
+        [("tool_calls", []), ("reasoning_details", []), ("codex_reasoning_items", []), ("metadata", {})],
+    )
+    def test_an_empty_structure_is_null(self, db: SessionDB, session: NewSession, name: str, nothing: Any) -> None:
+        db.append_messages(session(), [{"role": "assistant", name: nothing}])
         assert db.get_messages("s")[0][name] is None  # type: ignore[literal-required]
 
     def test_a_message_may_have_no_content(self, db: SessionDB, session: NewSession) -> None:

@@ -54,6 +54,10 @@ class ReplaceLaws(LawBase):
         db.replace_messages("s", [{"role": "user", "content": "b", "message_key": "k"}])
         assert contents(db, "s") == ["b"]
 
+    def test_a_key_given_twice_replaces_once(self, db: SessionDB, session: NewSession) -> None:
+        first, again = db.replace_messages(session(), [{"role": "user", "content": "b", "message_key": "k"}] * 2)
+        assert (first, contents(db, "s"), stored(db, "s")["message_count"]) == (again, ["b"], 1)
+
     def test_an_unknown_session_is_not_replaced(self, db: SessionDB) -> None:
         with pytest.raises(NotFound, match="ghost"):
             db.replace_messages("ghost", [{"role": "user", "content": "x"}])

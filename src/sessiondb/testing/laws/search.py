@@ -80,7 +80,9 @@ class WordLaws(LawBase):
     def test_a_query_without_words_finds_nothing(self, corpus: SessionDB, query: str) -> None:
         assert corpus.search_messages(query) == []
 
-    @pytest.mark.parametrize("query", ["a AND OR b", "((((", '"a" "', "[1,2]", "x=1; y=2", "100%", "\\d+", "`c`", "\ud800"])
+    @pytest.mark.parametrize(
+        "query", ["a AND OR b", "((((", '"a" "', "[1,2]", "x=1; y=2", "100%", "\\d+", "`c`", "\ud800"]
+    )
     def test_no_query_is_an_error(self, corpus: SessionDB, query: str) -> None:
         assert isinstance(corpus.search_messages(query), list)
 
@@ -193,7 +195,8 @@ class NarrowLaws(LawBase):
         assert found(corpus, "needle", **wishes) == list(expected)
 
     @pytest.mark.parametrize(
-        ("query", "expected"), [("needle source:web", "bb"), ("needle role:user -source:cron", "ab"), ("needle session:a", "aa")]
+        ("query", "expected"),
+        [("needle source:web", "bb"), ("needle role:user -source:cron", "ab"), ("needle session:a", "aa")],
     )
     def test_filters_may_be_typed(self, corpus: SessionDB, query: str, expected: str) -> None:
         assert found(corpus, query) == list(expected)

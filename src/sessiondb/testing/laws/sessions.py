@@ -32,7 +32,7 @@ class SessionLaws(LawBase):
 
     def test_a_new_session_counts_nothing(self, db: SessionDB, session: NewSession) -> None:
         row = stored(db, session())
-        assert [row[name] for name in ("message_count", "tool_call_count", "last_seq", "ledger")] == [0] * 4  # type: ignore[literal-required]
+        assert [row[name] for name in ("message_count", "tool_call_count", "last_seq", "ledger")] == [0] * 4
         assert [row[name] for name in TOKEN_COLUMNS] == [0] * 5  # type: ignore[literal-required]
 
     def test_a_new_session_has_unknown_costs(self, db: SessionDB, session: NewSession) -> None:
@@ -46,11 +46,26 @@ class SessionLaws(LawBase):
     def test_the_seed_fields_are_kept(self, db: SessionDB) -> None:
         db.create_session("s", "telegram", "m1", {"temperature": 0.5}, "be brief", "u1")
         row = stored(db, "s")
-        assert (row["source"], row["model"], row["system_prompt"], row["user_id"]) == ("telegram", "m1", "be brief", "u1")
+        assert (row["source"], row["model"], row["system_prompt"], row["user_id"]) == (
+            "telegram",
+            "m1",
+            "be brief",
+            "u1",
+        )
 
     @pytest.mark.parametrize(
         "name",
-        ["session_key", "chat_id", "chat_type", "thread_id", "display_name", "origin", "native_id", "cwd", "git_branch"],
+        [
+            "session_key",
+            "chat_id",
+            "chat_type",
+            "thread_id",
+            "display_name",
+            "origin",
+            "native_id",
+            "cwd",
+            "git_branch",
+        ],
     )
     def test_further_fields_are_kept(self, db: SessionDB, session: NewSession, name: str) -> None:
         assert stored(db, session(**{name: "x é 漢"}))[name] == "x é 漢"  # type: ignore[literal-required]
@@ -113,7 +128,9 @@ class SessionLaws(LawBase):
         session("a ", "telegram")
         assert stored(db, "a")["source"] == "cli"
 
-    @pytest.mark.parametrize("name", ["agent:main:dm:1", "it's", '"', "a%b_c", "漢字", "\N{PILE OF POO}", "a\x00b", "\ud800"])
+    @pytest.mark.parametrize(
+        "name", ["agent:main:dm:1", "it's", '"', "a%b_c", "漢字", "\N{PILE OF POO}", "a\x00b", "\ud800"]
+    )
     def test_any_text_may_be_an_id(self, db: SessionDB, name: str) -> None:
         db.create_session(name, "cli")
         assert stored(db, name)["id"] == name
@@ -232,6 +249,15 @@ class ResolveLaws(LawBase):
     def test_a_prefix_differs_by_case(self, db: SessionDB, session: NewSession) -> None:
         session("abc-1")
         assert db.resolve_session_id("ABC") is None
+
+    @pytest.mark.parametrize("rest", ["\U0010ffff\U0010ffff", "\x00", "\ud800", "漢"])
+    def test_a_prefix_may_be_followed_by_anything(self, db: SessionDB, session: NewSession, rest: str) -> None:
+        assert db.resolve_session_id(session("a" + rest)[:1]) == "a" + rest
+
+    @pytest.mark.parametrize("prefix", ["\x00", "\ud800", "\\", "漢", "\U0010ffff"])
+    def test_a_prefix_may_be_any_text(self, db: SessionDB, session: NewSession, prefix: str) -> None:
+        session("other")
+        assert db.resolve_session_id(session(prefix + "x")[:1]) == prefix + "x"
 
     def test_ids_are_found_in_order(self, db: SessionDB, session: NewSession) -> None:
         for name in ("a2", "a10", "b", "a1"):

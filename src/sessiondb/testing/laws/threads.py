@@ -33,7 +33,9 @@ class ThreadLaws(LawBase):
     def test_no_message_is_lost_or_doubled(self, db: SessionDB, session: NewSession) -> None:
         session()
         at_once(lambda number: [say(db, "s", f"{number}-{turn}") for turn in range(10)])
-        assert sorted(contents(db, "s")) == sorted(f"{number}-{turn}" for number in range(THREADS) for turn in range(10))
+        assert sorted(contents(db, "s")) == sorted(
+            f"{number}-{turn}" for number in range(THREADS) for turn in range(10)
+        )
         assert positions(db, "s") == list(range(1, THREADS * 10 + 1))
         assert (stored(db, "s")["message_count"], db.verify().ok) == (THREADS * 10, True)
 
@@ -77,7 +79,12 @@ class ThreadLaws(LawBase):
 
     def test_tokens_are_not_lost(self, db: SessionDB, session: NewSession) -> None:
         session()
-        at_once(lambda number: [db.update_token_counts("s", 1, estimated_cost_usd=0.5) for _ in range(10)])
+
+        def spend(number: int) -> None:
+            for _ in range(10):
+                db.update_token_counts("s", 1, estimated_cost_usd=0.5)
+
+        at_once(spend)
         assert (stored(db, "s")["input_tokens"], stored(db, "s")["estimated_cost_usd"]) == (80, 40.0)
 
     def test_a_session_is_deleted_once(self, db: SessionDB, session: NewSession) -> None:

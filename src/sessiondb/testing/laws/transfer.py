@@ -204,6 +204,17 @@ class ImportLaws(LawBase):
         other_db.import_sessions([{"id": "s", "source": "cli", "started_at": 1.0, "messages": [message]}])
         assert other_db.get_messages("s")[0]["role"] == "narrator"
 
+    def test_a_key_given_twice_is_imported_once(self, other_db: SessionDB) -> None:
+        message = {"role": "user", "content": "a", "timestamp": 1.0, "message_key": "k"}
+        other_db.import_sessions([{"id": "s", "source": "cli", "started_at": 1.0, "messages": [message] * 2}])
+        assert (contents(other_db, "s"), stored(other_db, "s")["message_count"]) == (["a"], 1)
+
+    def test_an_import_keeps_the_number_of_positions_used(self, db: SessionDB, other_db: SessionDB) -> None:
+        say(db, db.create_session("s", "cli"), *"abc")
+        db.clear_messages("s")
+        other_db.import_sessions(db.iter_export())
+        assert stored(other_db, "s")["last_seq"] == 3
+
     def test_a_minimal_document_is_enough(self, other_db: SessionDB) -> None:
         report = other_db.import_sessions([{"id": "s", "source": "cli", "started_at": 1.0}])
         assert (report.imported, stored(other_db, "s")["relation"]) == (["s"], "root")

@@ -198,9 +198,7 @@ class RelinkLaws(LawBase):
 
     @pytest.mark.parametrize("first", ["parent", "child"])
     @pytest.mark.parametrize("back", ["parent", "child"])
-    def test_both_find_each_other_in_any_order(
-        self, db: SessionDB, session: NewSession, first: str, back: str
-    ) -> None:
+    def test_both_find_each_other_in_any_order(self, db: SessionDB, session: NewSession, first: str, back: str) -> None:
         session("child", parent_session_id=session("parent"))
         other = {"parent": "child", "child": "parent"}
         db.delete_session(first)
@@ -266,9 +264,7 @@ class RelinkLaws(LawBase):
         row = stored(db, "b")
         assert (row["parent_session_id"], row["relation"], db.get_compression_tip("a")) == ("a", "fork", "c")
 
-    def test_a_restored_conversation_keeps_its_own_continuation(
-        self, db: SessionDB, session: NewSession
-    ) -> None:
+    def test_a_restored_conversation_keeps_its_own_continuation(self, db: SessionDB, session: NewSession) -> None:
         db.rotate_session(session("a"), new_id="b")
         db.delete_session("a")
         db.rotate_session(session("a"), new_id="c")

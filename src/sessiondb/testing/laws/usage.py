@@ -88,7 +88,12 @@ class ModelUsageLaws(LawBase):
 
     def test_usage_is_summed_per_model(self, spending: SessionDB) -> None:
         big = spending.usage_by_model()[0]
-        assert (big["model"], big["session_count"], big["input_tokens"], big["estimated_cost_usd"]) == ("big", 2, 15, 3.0)
+        assert (big["model"], big["session_count"], big["input_tokens"], big["estimated_cost_usd"]) == (
+            "big",
+            2,
+            15,
+            3.0,
+        )
 
     def test_the_dearest_model_comes_first_and_unknown_costs_last(self, spending: SessionDB) -> None:
         assert [row["model"] for row in spending.usage_by_model()] == ["big", "small", "local"]

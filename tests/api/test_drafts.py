@@ -1,0 +1,114 @@
+"""Messages on their way into a store."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from sessiondb import ledger
+from sessiondb.drafts import calls_of, check_count, check_id, check_time, draft, restored, to_json
+from sessiondb.errors import Invalid
+from sessiondb.models import MESSAGE_COLUMNS, Draft
+from sessiondb.rows import message_row
+
+LIMIT = 1000
+
+
+def made(role: str = "user", content: Any = "hello", **fields: Any) -> Draft:
+    return draft(role, content, timestamp=1.0, max_bytes=LIMIT, **fields)
+
+
+def test_a_draft_holds_every_column_it_does_not_leave_to_the_store() -> None:
+    assert made().values.keys() == set(MESSAGE_COLUMNS) - {"id", "session_id", "seq", "term", "active"}
+
+
+def test_a_draft_carries_its_digest() -> None:
+    said = made(metadata={"a": 1})
+    assert said.digest == ledger.digest(said.values)
+
+
+@pytest.mark.parametrize("content", ["text", "", None])
+def test_text_is_stored_as_it_is(content: str | None) -> None:
+    assert (made(content=content).values["content"], made(content=content).values["content_type"]) == (content, None)
+
+
+@pytest.mark.parametrize("content", [[], {}, [{"type": "text", "text": "漢"}]])
+def test_structures_are_stored_as_json(content: Any) -> None:
+    values = made(content=content).values
+    assert (json.loads(values["content"]), values["content_type"]) == (content, "json")
+
+
+@pytest.mark.parametrize(("content", "fits"), [("x" * LIMIT, True), ("x" * (LIMIT + 1), False), ("漢" * 334, False)])
+def test_size_is_counted_in_bytes(content: str, fits: bool) -> None:
+    if fits:
+        assert made(content=content).values["content"] == content
+        return
+    with pytest.raises(Invalid, match="bytes"):
+        made(content=content)
+
+
+@pytest.mark.parametrize(
+    ("tool_calls", "expected"),
+    [
+        (None, []),
+        ([], []),
+        ({"id": "c", "name": "t"}, [("c", "t", None)]),
+        ([{"id": 7, "function": {"name": "t", "arguments": "{}"}}], [("7", "t", "{}")]),
+        ([{"id": "c", "name": "t", "input": {"a": "é"}}], [("c", "t", '{"a": "é"}')]),
+        ([{"call_id": "c", "name": "t", "arguments": {"a": 1}}], [("c", "t", '{"a": 1}')]),
+        (["odd", {"function": "odd"}], [(None, None, None), (None, None, None)]),
+    ],
+)
+def test_calls_of_every_shape_are_understood(tool_calls: Any, expected: list[tuple[Any, ...]]) -> None:
+    calls = calls_of(tool_calls)
+    assert [(call["call_id"], call["tool_name"], call["arguments"]) for call in calls] == expected
+
+
+@pytest.mark.parametrize("value", [{1, 2}, object(), {"a": b"x"}, float("nan")])
+def test_what_is_no_json_is_refused_by_name(value: Any) -> None:
+    with pytest.raises(Invalid, match="my_field"):
+        to_json([value], "my_field")
+
+
+def test_a_circle_is_no_json() -> None:
+    circle: list[Any] = []
+    circle.append(circle)
+    with pytest.raises(Invalid, match="content"):
+        made(content=circle)
+
+
+@pytest.mark.parametrize("value", [True, 1.0, "1", -1, 1 << 63])
+def test_a_count_is_a_whole_number(value: Any) -> None:
+    with pytest.raises(Invalid, match="tokens"):
+        check_count(value, "tokens")
+
+
+@pytest.mark.parametrize("value", [None, True, "1", float("nan"), float("-inf")])
+def test_a_time_is_a_finite_number(value: Any) -> None:
+    with pytest.raises(Invalid, match="epoch"):
+        check_time(value, "timestamp")
+
+
+@pytest.mark.parametrize("value", ["", None, 5, "x" * 256])
+def test_an_id_is_a_short_text(value: Any) -> None:
+    with pytest.raises(Invalid, match="session_id"):
+        check_id(value)
+
+
+def test_a_restored_message_has_the_digest_of_the_original() -> None:
+    said = made("assistant", [{"text": "x"}], tool_calls=[{"id": "c"}], reasoning_details=[1], metadata={"a": 1})
+    row = dict.fromkeys(MESSAGE_COLUMNS) | said.values | {"seq": 7, "active": 0}
+    back = restored(message_row(dict(row)), max_bytes=LIMIT)
+    assert (back.digest, back.seq, back.active, back.values) == (said.digest, 7, 0, said.values)
+
+
+def test_a_restored_message_keeps_a_foreign_role() -> None:
+    assert restored({"role": "narrator", "timestamp": 1}, max_bytes=LIMIT).values["role"] == "narrator"
+
+
+@pytest.mark.parametrize("message", [{"timestamp": 1}, {"role": "user"}, {"role": "user", "timestamp": "noon"}])
+def test_a_message_without_role_or_time_is_not_restored(message: dict[str, Any]) -> None:
+    with pytest.raises(Invalid):
+        restored(message, max_bytes=LIMIT)
