@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import time
 from collections.abc import Callable
 
@@ -11,4 +11,4 @@ Clock = Callable[[], float]
 
 def new_session_id(now: float) -> str:
     """A fresh id; local time, as people look for "yesterday evening"."""
-    return time.strftime("%Y%m%d_%H%M%S_", time.localtime(now)) + secrets.token_hex(4)
+    return time.strftime("%Y%m%d_%H%M%S_", time.localtime(now)) + os.urandom(4).hex()

@@ -9,8 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from hashlib import blake2b
 from typing import Any
+
+try:
+    # Past hashlib, which loads OpenSSL for what is not used here.
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
 
 MASK = (1 << 62) - 1
 LOW = (1 << 31) - 1

@@ -11,8 +11,6 @@ import binascii
 import os
 import re
 from collections.abc import Callable
-from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 MARK = "sessiondb-media:"
@@ -29,18 +27,18 @@ Put = Callable[[str, bytes], None]
 class MediaStore:
     """A directory of files named by their hash; a file is complete or not there."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: str) -> None:
         self.directory = directory
 
-    def path(self, digest: str) -> Path:
-        return self.directory / digest[:2] / digest
+    def path(self, digest: str) -> str:
+        return os.path.join(self.directory, digest[:2], digest)
 
     def put(self, digest: str, data: bytes) -> None:
         target = self.path(digest)
-        if target.exists():
+        if os.path.exists(target):
             return
-        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        draft = target.with_name(f"{digest}.{os.getpid()}.{id(data):x}")
+        os.makedirs(os.path.dirname(target), exist_ok=True, mode=0o700)
+        draft = f"{target}.{os.getpid()}.{id(data):x}"
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
@@ -50,7 +48,8 @@ class MediaStore:
 
     def find(self, digest: str) -> bytes | None:
         try:
-            return self.path(digest).read_bytes()
+            with open(self.path(digest), "rb") as file:
+                return file.read()
         except FileNotFoundError:
             return None
 
@@ -97,6 +96,8 @@ def _stored(value: str, encoded: str, form: str, mime: str, kind: str, put: Put,
     if base64.b64encode(data).decode() != encoded:
         # Not plain base64 (line breaks, another alphabet): keep the text itself, so that it comes back exactly.
         form, data = "text", value.encode("utf-8", "surrogatepass")
+    from hashlib import sha256
+
     digest = sha256(data).hexdigest()
     put(digest, data)
     main = mime.partition("/")[0]

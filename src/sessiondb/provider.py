@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .models import (
     Draft,
@@ -26,8 +26,9 @@ from .models import (
     SessionRow,
     ToolCallRow,
 )
-from .search.query import Query
-from .search.scan import scan
+
+if TYPE_CHECKING:
+    from .search.query import Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,4 +262,6 @@ class SessionDBProvider(ABC):
         self, query: Query, where: Filter, messages: MessageFilter, page: Page, order: SearchOrder, now: float
     ) -> Matches:
         """Messages that match, best first. This base form reads every row, so that no provider is without search."""
+        from .search.scan import scan
+
         return scan(self.scan_messages(where, messages), query, page, order, now)

@@ -66,7 +66,7 @@ def test_calls_of_every_shape_are_understood(tool_calls: Any, expected: list[tup
     assert [(call["call_id"], call["tool_name"], call["arguments"]) for call in calls] == expected
 
 
-@pytest.mark.parametrize("value", [{1, 2}, object(), {"a": b"x"}, float("nan")])
+@pytest.mark.parametrize("value", [{1, 2}, object(), {"a": b"x"}])
 def test_what_is_no_json_is_refused_by_name(value: Any) -> None:
     with pytest.raises(Invalid, match="my_field"):
         to_json([value], "my_field")

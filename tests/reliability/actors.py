@@ -13,12 +13,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import sessiondb.backends.sqlite
+import sessiondb
+from sessiondb.backends.sqlite import connection
 from sessiondb.db import SessionDB
 from sessiondb.sql.driver import Tx
 
 import acknowledged
-from inside import transact
+import failing_disk
+import story
+from inside import engine_of, transact, writer_of
 
 _WAIT = """
 import os, sys, time
@@ -188,3 +191,19 @@ def append(path: str, name: str, count: int, **options: Any) -> None:
     with SessionDB(path, **options) as db:
         for number in range(count):
             db.append_message(name, "user", acknowledged.text(name, number))
+
+
+def tell_and_die(path: str, operation: str, call: int) -> None:
+    """One step of the story, or a checkpoint after one, on a disk that ends with that write or sync."""
+    disk = failing_disk.Disk()
+    connection.VFS_NAME = failing_disk.NAME
+    db = SessionDB(path, clock=story.clock)
+    if operation == "checkpoint":
+        story.STEPS["go on"](db)
+        disk.fail("kill", call, lasting=False)
+        engine_of(db).checkpoint(writer_of(db).connection)
+    else:
+        disk.fail("kill", call, lasting=False)
+        story.STEPS[operation](db)
+    disk.heal()
+    db.close()

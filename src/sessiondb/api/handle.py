@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import NotFound
 from ..ids import Clock
 from ..media import MediaStore
 from ..models import MediaRefRow, SessionRow
 from ..provider import Features, SessionDBProvider
+
+if TYPE_CHECKING:
+    import tempfile
 
 
 class Handle:
@@ -59,9 +60,11 @@ class Handle:
         if self._media is None:
             directory = self.provider.media_directory
             if directory is None:
+                import tempfile
+
                 self._scratch = tempfile.TemporaryDirectory(prefix="sessiondb-media-")
                 directory = self._scratch.name
-            self._media = MediaStore(Path(directory))
+            self._media = MediaStore(directory)
         return self._media
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..errors import Invalid
 from ..models import ContextLine, Filter, Match, MessageFilter, MessageRow, SearchHit, SearchOrder, SessionRow
 from ..rows import text_of
-from ..search.query import Node, narrow, parse
-from ..search.snippet import row_snippet
 from .handle import Handle
 from .sessions import check_page
+
+if TYPE_CHECKING:
+    from ..search.query import Node
 
 CONTEXT_LENGTH = 200
 _ORDERS: dict[str, SearchOrder] = {"relevance": "relevance", "newest": "newest", "oldest": "oldest"}
@@ -38,6 +40,8 @@ class Search(Handle):
         """
         if order not in _ORDERS:
             raise Invalid(f"unknown order {order!r}; use one of {', '.join(_ORDERS)}")
+        from ..search.query import narrow, parse
+
         parsed = parse(query)
         now = self._clock()
         sessions, messages = narrow(
@@ -51,6 +55,8 @@ class Search(Handle):
         return [self._hit(match, parsed.node) for match in found.hits]
 
     def _hit(self, match: Match, node: Node | None) -> SearchHit:
+        from ..search.snippet import row_snippet
+
         message = match.message
         session: SessionRow = self.provider.get_session(message["session_id"]) or {}
         return {

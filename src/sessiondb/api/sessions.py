@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import socket
+import os
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -21,7 +21,7 @@ _ORDERS: dict[str, Order] = {"started": "started", "started_at": "started", "act
 
 @cache
 def _hostname() -> str:
-    return socket.gethostname()
+    return os.uname().nodename
 
 
 def _json_text(value: Any, field: str) -> str | None:

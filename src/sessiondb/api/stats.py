@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..drafts import check_count, check_id, check_text
 from ..models import Filter, SessionRow
-from ..verify import Report, Tick, verify
 from .handle import Handle
+
+if TYPE_CHECKING:
+    from ..verify import Report, Tick
 
 
 class Stats(Handle):
@@ -34,4 +36,6 @@ class Stats(Handle):
 
     def verify(self, session_id: str | None = None, *, tick: Tick | None = None) -> Report:
         """Recompute every position and ledger; the report names session and position of what does not fit."""
+        from ..verify import verify
+
         return verify(self.provider, session_id, tick)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from urllib.parse import quote
 
 import apsw
 
 from ... import errors
 from ...sql.driver import Params, Row
 from ...sql.escape import storable
+from . import checksums
 from .dialect import SQLITE
 
 # WAL-reset fix and FTS5 fixes; older libraries lose committed rows.
@@ -61,18 +61,28 @@ def sqlite_version() -> tuple[int, ...]:
 
 def uri(path: str, **options: str | int) -> str:
     tail = "&".join(f"{name}={value}" for name, value in options.items())
-    return f"file:{quote(os.path.abspath(path))}" + (f"?{tail}" if tail else "")
+    name = os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    return f"file:{name}" + (f"?{tail}" if tail else "")
 
 
-def connect(path: str, *, read_only: bool = False, immutable: bool = False) -> apsw.Connection:
+def connect(path: str, *, read_only: bool = False, immutable: bool = False, vfs: str | None = None) -> apsw.Connection:
     """An open connection with nothing set but the error detail; raises a typed error."""
     flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
     name = uri(path, immutable=1) if immutable else uri(path)
     try:
         # The VFS is named: loading the checksum VFS elsewhere changes the process's default.
-        return apsw.Connection(name, flags=flags | apsw.SQLITE_OPEN_URI, vfs=VFS_NAME)
+        return apsw.Connection(name, flags=flags | apsw.SQLITE_OPEN_URI, vfs=vfs or vfs_of(path))
     except apsw.Error as exc:
         raise translated(exc, path) from exc
+
+
+def vfs_of(path: str) -> str:
+    return checksums.load() if has_checksums(path) else VFS_NAME
+
+
+def has_checksums(path: str) -> bool:
+    """Whether the file's pages carry checksums; False when it cannot be read."""
+    return checksums.present(uri(path, immutable=1))
 
 
 def translated(exc: apsw.Error, path: str) -> errors.SessionDBError:
@@ -96,6 +106,7 @@ _MEANING: dict[int, tuple[type[errors.SessionDBError], str]] = {
     apsw.SQLITE_PERM: (errors.Unavailable, "no permission to use {path}"),
     apsw.SQLITE_AUTH: (errors.Unavailable, "no permission to use {path}"),
     apsw.SQLITE_IOERR: (errors.Unavailable, "reading or writing {path} failed ({error}); nothing half written remains"),
+    apsw.SQLITE_IOERR_DATA: (errors.Corrupt, "a page of {path} is damaged; `sessiondb doctor` tells what is left"),
     apsw.SQLITE_PROTOCOL: (errors.Busy, "{path} is in use by another writer; try again"),
     apsw.SQLITE_TOOBIG: (errors.Invalid, "a value is too large for the database"),
     apsw.SQLITE_INTERRUPT: (errors.Unavailable, "the operation on {path} was interrupted"),

@@ -33,10 +33,10 @@ class Gate:
             # Without the lock nobody may write: going on would be the corruption it prevents.
             raise errors.Unavailable(f"the lock file {self.path} cannot be opened: {exc.strerror}") from exc
 
-    def enter(self, until: float) -> None:
-        """Take the lock, or raise Busy when the monotonic clock reaches `until`. One caller at a time."""
+    def enter(self, until: float) -> bool:
+        """Take the lock; False when the monotonic clock reaches `until` before. One caller at a time."""
         if not self._waiting_in_kernel and locks.try_lock(self._descriptor):
-            return
+            return True
         with self._changed:
             self._wanted = True
             self._start_waiting()
@@ -47,10 +47,8 @@ class Gate:
             finally:
                 self._wanted = False
                 self._changed.notify_all()
-            if self._granted:
-                self._granted = False
-                return
-        raise errors.Busy(f"other writers held {self.path.removesuffix('.lock')} until the deadline; try again")
+            granted, self._granted = self._granted, False
+            return granted
 
     def leave(self) -> None:
         locks.unlock(self._descriptor)

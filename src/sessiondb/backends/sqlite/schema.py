@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import cast
 
 import apsw
@@ -39,6 +38,8 @@ class Kind:
 @cache
 def migrations() -> tuple[tuple[int, tuple[str, ...]], ...]:
     """(version, statements) in order, from the files of the package."""
+    from importlib import resources
+
     folder = resources.files(__package__) / "migrations"
     found = sorted((int(match[1]), path) for path in folder.iterdir() if (match := _NAME.fullmatch(path.name)))
     return tuple((version, tuple(_statements(path.read_text("utf-8")))) for version, path in found)

@@ -7,7 +7,8 @@ import os
 import apsw
 
 from ... import errors
-from . import engine, files, mounts, schema, worktree
+from ...sql.driver import Tx
+from . import checksums, engine, files, mark, mounts, schema, worktree
 from .connection import connect, translated
 from .crash import kill_point
 from .engine import Engine, Options
@@ -15,8 +16,11 @@ from .engine import Engine, Options
 _READY = schema.Kind("ours", schema.VERSION)
 
 
-def acquire(path: str, options: Options) -> Engine:
-    """The engine of a file, made on first use; the schema is ready when it returns."""
+def acquire(path: str, options: Options, *, page_checksums: bool = False) -> Engine:
+    """The engine of a file, made on first use; the schema is ready when it returns.
+
+    `page_checksums` is for a file that is created here; others keep what they were created with.
+    """
     with engine.registry_lock():
         created = False
         if not options.read_only:
@@ -28,7 +32,7 @@ def acquire(path: str, options: Options) -> Engine:
         key = (*files.identity(path), options.read_only)
         found = engine.engines.get(key)
         if found is None:
-            found = engine.engines[key] = _ready(path, options)
+            found = engine.engines[key] = _ready(path, options, page_checksums)
         elif options.synchronous != found.options.synchronous:
             raise errors.Invalid(
                 f"{path} is open in this process with synchronous={found.options.synchronous}; a store has one setting"
@@ -47,23 +51,26 @@ def release(held: Engine) -> None:
             for key in [key for key, known in engine.engines.items() if known is held]:
                 del engine.engines[key]
             held.close()
+            if not held.options.read_only:
+                mark.close(held.path)
 
 
-def _ready(path: str, options: Options) -> Engine:
+def _ready(path: str, options: Options, page_checksums: bool) -> Engine:
     kind = schema.probe(path)
     schema.check(kind, path, upgrade=options.upgrade)
     if kind != _READY:
         if options.read_only:
             raise errors.SchemaOutdated(f"{path} must be created or upgraded first; open it once without read_only")
         with files.creation_lock(path, options.deadline):
-            _install(path, options)
+            _install(path, options, page_checksums)
     opened = Engine(path, options)
     if not options.read_only:
         _adopt(opened)
+        mark.write(path, opened.read(store_id), is_open=opened.guard is not None)
     return opened
 
 
-def _install(path: str, options: Options) -> None:
+def _install(path: str, options: Options, page_checksums: bool) -> None:
     """Create or upgrade; another process may have done it while this one waited for the lock."""
     kind = schema.probe(path)
     schema.check(kind, path, upgrade=options.upgrade)
@@ -72,19 +79,31 @@ def _install(path: str, options: Options) -> None:
     if kind.name == "seed":
         schema.backup_before_upgrade(path, kind.version)
         kill_point("after upgrade backup")
-    connection = connect(path)
+    with_checksums = page_checksums and kind.name == "empty"
+    connection = connect(path, vfs=checksums.load() if with_checksums else None)
     try:
         connection.set_busy_timeout(int(options.deadline * 1000))
+        if with_checksums:
+            checksums.reserve(connection)
         if kind.name == "empty":
             # Lets `optimize` give space back in small steps; can only be chosen before the first table.
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute(f"PRAGMA journal_mode = {'WAL' if mounts.wal_is_safe(path) else 'DELETE'}")
         connection.execute("PRAGMA synchronous = FULL")
         schema.install(connection, kind)
+        connection.execute("INSERT OR IGNORE INTO meta (name, value) VALUES ('store_id', ?)", (os.urandom(8).hex(),))
+        if with_checksums:
+            checksums.check(connection)
     except apsw.Error as exc:
         raise translated(exc, path) from exc
     finally:
         connection.close()
+
+
+def store_id(tx: Tx) -> str:
+    """What makes this store another than its neighbour; "-" in files that were created without."""
+    found = tx.row("SELECT value FROM meta WHERE name = 'store_id'")
+    return str(found[0]) if found else "-"
 
 
 def _adopt(opened: Engine) -> None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
-import warnings
 
 
 class StoreInWorkTree(UserWarning):
@@ -15,6 +12,8 @@ class StoreInWorkTree(UserWarning):
 def warn_if_endangered(path: str) -> None:
     """Warn about a new store that git neither tracks nor ignores."""
     if _in_work_tree(os.path.dirname(path)) and _unprotected(path):
+        import warnings
+
         warnings.warn(
             f"{path} lies in a git work tree and is neither tracked nor ignored: `git clean` or an update may delete "
             "it. Keep the store elsewhere, or add it to .gitignore",
@@ -34,6 +33,8 @@ def _in_work_tree(directory: str) -> bool:
 
 
 def _unprotected(path: str) -> bool:
+    import shutil
+
     git = shutil.which("git")
     if git is None:
         return False
@@ -43,6 +44,8 @@ def _unprotected(path: str) -> bool:
 
 
 def _git(git: str, path: str, *command: str) -> int:
+    import subprocess
+
     where = ["-C", os.path.dirname(path)]
     done = subprocess.run([git, *where, *command, "--", path], capture_output=True, check=False)
     return done.returncode

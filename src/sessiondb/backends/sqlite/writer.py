@@ -8,7 +8,6 @@ culprit, who runs alone, last.
 
 from __future__ import annotations
 
-import random
 import threading
 import time
 from collections import deque
@@ -33,11 +32,12 @@ LARGEST_GROUP = 128
 class Job:
     """A work with its outcome; `turn` is released when it is done, or when its owner must lead."""
 
-    __slots__ = ("done", "error", "leads", "result", "turn", "until", "work")
+    __slots__ = ("deadline", "done", "error", "leads", "result", "turn", "until", "work")
 
-    def __init__(self, work: Callable[[Tx], Any], until: float) -> None:
+    def __init__(self, work: Callable[[Tx], Any], deadline: float) -> None:
         self.work = work
-        self.until = until
+        self.deadline = deadline
+        self.until = time.monotonic() + deadline
         self.result: Any = None
         self.error: BaseException | None = errors.Unavailable("the write was not run; try again")
         self.done = False
@@ -65,7 +65,7 @@ class Writer:
 
     def write(self, work: Callable[[Tx], R], deadline: float, after: Callable[[], None]) -> R:
         """Run `work` in a transaction and return after the commit; `after` runs when others need not wait for it."""
-        job = Job(work, time.monotonic() + deadline)
+        job = Job(work, deadline)
         if self._must_wait(job):
             self._wait(job)
         if not job.done:
@@ -96,7 +96,7 @@ class Writer:
             if job.turn.acquire(timeout=max(0.0, job.until - time.monotonic())):
                 return
             if self._withdrawn(job):
-                raise self._busy()
+                raise self._busy(job)
             job.turn.acquire()  # somebody is at it; his own deadline bounds this
         except BaseException:
             # Ctrl-C while waiting: a queue without a leader would stop everybody else.
@@ -133,10 +133,10 @@ class Writer:
 
     def _lead(self, own: Job) -> None:
         try:
-            if self.gate is not None:
-                self.gate.enter(own.until)
+            if self.gate is not None and not self.gate.enter(own.until):
+                raise self._busy(own)
             try:
-                self._begin(own.until)
+                self._begin(own)
                 group = self._take_group(own)
                 try:
                     self._run_all(group)
@@ -148,22 +148,24 @@ class Writer:
         except apsw.Error as exc:
             raise translated(exc, self.path) from exc
 
-    def _begin(self, until: float) -> None:
+    def _begin(self, job: Job) -> None:
         while True:
             try:
                 self.connection.execute("BEGIN IMMEDIATE")
                 return
             except apsw.BusyError as exc:
-                self._pause(until, exc)
+                self._pause(job, exc)
 
-    def _pause(self, until: float, exc: apsw.BusyError) -> None:
-        left = until - time.monotonic()
+    def _pause(self, job: Job, exc: apsw.BusyError) -> None:
+        left = job.until - time.monotonic()
         if left <= 0:
-            raise self._busy() from exc
+            raise self._busy(job) from exc
+        import random
+
         time.sleep(min(left, random.uniform(RETRY_MIN, RETRY_MAX)))
 
-    def _busy(self) -> errors.Busy:
-        return errors.Busy(f"other writers held {self.path} until the deadline; try again")
+    def _busy(self, job: Job) -> errors.Busy:
+        return errors.Busy(f"other writers held {self.path} for {job.deadline:g} s; try again")
 
     def _run_all(self, group: list[Job]) -> None:
         """Run a group whose transaction has begun; every job has its result or its own error afterwards."""
@@ -175,16 +177,16 @@ class Writer:
             else:
                 culprits.append(culprit)
                 group = [job for job in group if job is not culprit]
-                self._begin(group[0].until)
+                self._begin(group[0])
         for number, job in enumerate([*group, *culprits]):
             if number or not group:
-                self._begin(job.until)
+                self._begin(job)
             self._run_alone(job)
 
     def _run_alone(self, job: Job) -> None:
         try:
             job.result = job.work(self._tx)
-            self._commit(job.until)
+            self._commit(job)
             job.error = None
         except BaseException as exc:
             self._roll_back()
@@ -207,7 +209,7 @@ class Writer:
                 self.connection.execute("RELEASE job")
                 failed[id(job)] = self._typed(exc)
         try:
-            self._commit(group[0].until)
+            self._commit(group[0])
         except Exception as exc:  # noqa: BLE001  a failed COMMIT raises in every caller
             self._roll_back()
             failed = {id(job): self._typed(exc) for job in group}
@@ -215,7 +217,7 @@ class Writer:
             job.error = failed.get(id(job))
         return None
 
-    def _commit(self, until: float) -> None:
+    def _commit(self, job: Job) -> None:
         kill_point("before commit")
         while True:
             try:
@@ -223,7 +225,7 @@ class Writer:
                 break
             except apsw.BusyError as exc:
                 # Only with the rollback journal: readers are still at it, the transaction stands.
-                self._pause(until, exc)
+                self._pause(job, exc)
         self.last_commit = time.monotonic()
         self.commits += 1
         kill_point("after commit")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pickle
 import subprocess
 import sys
 from typing import Any
@@ -29,13 +31,10 @@ with SessionDB(provider=provider) as db:
 
 
 def visit(kind: type[SessionDBProvider], options: dict[str, Any]) -> None:
-    import pickle
-
     argument = pickle.dumps((kind, options)).hex()
-    environment_path = ":".join(filter(None, sys.path))
-    subprocess.run(
-        [sys.executable, "-c", VISITOR, argument], check=True, timeout=60, env={"PYTHONPATH": environment_path}
-    )
+    # What this process can import, the other can: the provider may live beside its tests.
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    subprocess.run([sys.executable, "-c", VISITOR, argument], check=True, timeout=60, env=environment)
 
 
 class LifeLaws(LawBase):
