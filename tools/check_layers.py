@@ -35,6 +35,7 @@ LAYERS = {
     "sessiondb.replay": "pure",
     "sessiondb.rows": "pure",
     "sessiondb.search": "pure",
+    "sessiondb.shapes": "pure",
     "sessiondb.titles": "pure",
     "sessiondb.provider": "provider",
     "sessiondb.sql": "sql",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .models import MessageRow
@@ -54,25 +54,29 @@ def repaired(turns: Sequence[Turn]) -> list[Turn]:
 
     A call without a result gets one that says so; results follow their call; a result without a call is left out.
     """
-    # Some APIs number their calls anew in every turn, so one id may have several results: first call, first result.
-    results: dict[str, list[Turn]] = {}
-    for current in turns:
-        if current["role"] == "tool":
-            results.setdefault(str(current.get("tool_call_id")), []).append(current)
+    answers = _answers(turns)
     out: list[Turn] = []
-    for current in turns:
-        if current["role"] == "tool":
-            continue
-        out.append(current)
-        out.extend(_answers(_call_ids(current), results))
+    for place, current in enumerate(turns):
+        if current["role"] != "tool":
+            out.append(current)
+            calls = enumerate(_call_ids(current))
+            out.extend(answers.get((place, number)) or _interrupted(*call) for number, call in calls)
     return out
 
 
-def _answers(calls: Iterable[tuple[str, str | None]], results: dict[str, list[Turn]]) -> Iterable[Turn]:
-    for call_id, name in calls:
-        if results.get(call_id):
-            yield results[call_id].pop(0)
-        else:
-            yield {"role": "tool", "content": INTERRUPTED, "tool_call_id": call_id} | (
-                {"tool_name": name} if name else {}
-            )
+def _answers(turns: Sequence[Turn]) -> dict[tuple[int, int], Turn]:
+    """(turn, number of the call in it) -> result. Ids may be used again: a result answers the newest open call."""
+    unanswered: dict[str, list[tuple[int, int]]] = {}
+    answers: dict[tuple[int, int], Turn] = {}
+    for place, current in enumerate(turns):
+        for number, (call_id, _) in enumerate(_call_ids(current)):
+            unanswered.setdefault(call_id, []).append((place, number))
+        waiting = unanswered.get(str(current.get("tool_call_id"))) if current["role"] == "tool" else None
+        if waiting:
+            answers[waiting.pop()] = current
+    return answers
+
+
+def _interrupted(call_id: str, name: str | None) -> Turn:
+    answer: Turn = {"role": "tool", "content": INTERRUPTED, "tool_call_id": call_id}
+    return answer | {"tool_name": name} if name else answer

@@ -29,7 +29,7 @@ def nursery() -> Iterator[Nursery]:
         yield opened
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def say(request: pytest.FixtureRequest) -> Say:
     """say("16 writers", p50="0.3 ms"): a line of figures for the summary."""
     lines = request.config.stash.setdefault(_LINES, [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,14 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
     made.unregister()
 
 
+@pytest.fixture(scope="module")
+def injected(say: Say) -> Iterator[Counter[str]]:
+    """How many faults of each kind were met, printed at the end."""
+    counted: Counter[str] = Counter()
+    yield counted
+    say(f"faults at call 1..n of {', '.join(OPERATIONS)}", lost=0, **counted)
+
+
 def prepared(path: Path, operation: str) -> SessionDB:
     """A store in which the story has come to the operation."""
     db = SessionDB(path, clock=story.clock)
@@ -77,7 +86,7 @@ def tried(db: SessionDB, disk: Disk, operation: str, kind: str, call: int, *, la
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_whichever_call_fails_the_operation_fails_whole_and_works_afterwards(
-    fast_path: Path, disk: Disk, operation: str, kind: str, lasting: bool, say: Say
+    fast_path: Path, disk: Disk, operation: str, kind: str, lasting: bool, injected: Counter[str]
 ) -> None:
     path = fast_path / "state.db"
     with prepared(path, operation) as db:
@@ -91,7 +100,7 @@ def test_whichever_call_fails_the_operation_fails_whole_and_works_afterwards(
         story.tell(db, story.NAMES[story.NAMES.index(operation) + 1 :])
         assert story.contents(db) == story.expected(len(story.NAMES))
     assert integrity(path) == "ok"
-    say(f"{kind} {'from each call on' if lasting else 'at each call'} of {operation}", faults=calls - 1, lost=0)
+    injected[kind] += calls - 1
 
 
 class TestCheckpoints:

@@ -10,8 +10,8 @@ from ... import errors
 from ...provider import Features
 from ...sql.driver import Driver, Tx
 from ...sql.provider import SQLProvider
-from . import schema, store
-from .connection import OLDEST_SQLITE, sqlite_version
+from . import mounts, schema, store
+from .connection import OLDEST_SQLITE, has_checksums, sqlite_version
 from .engine import Engine, Options
 
 R = TypeVar("R")
@@ -66,8 +66,12 @@ class SQLiteProvider(SQLProvider):
         readers: int = 4,
         gate: bool = True,
         guard: bool = True,
+        checksums: bool = False,
     ) -> None:
-        """Open a file, creating or upgrading it; a second call changes nothing."""
+        """Open a file, creating or upgrading it; a second call changes nothing.
+
+        `checksums` gives a file that is created here page checksums; others keep what they have.
+        """
         if isinstance(self.driver, Handle):
             return
         if not self.is_available():
@@ -78,7 +82,8 @@ class SQLiteProvider(SQLProvider):
         self.path = os.path.abspath(os.fspath(path))
         self.media_directory = self.path + ".media"
         options = Options(read_only, upgrade, synchronous.upper(), float(deadline), readers, gate, guard)
-        self.driver = Handle(store.acquire(self.path, options), float(deadline))
+        opened = store.acquire(self.path, options, page_checksums=bool(checksums))
+        self.driver = Handle(opened, float(deadline))
 
     def shutdown(self) -> None:
         if isinstance(self.driver, Handle):
@@ -98,6 +103,8 @@ class SQLiteProvider(SQLProvider):
             "schema_version": schema.VERSION,
             **settings,
             **facts,
+            "checksums": has_checksums(self.path or ""),
+            "filesystem": mounts.filesystem(self.path or ""),
             "size_bytes": self.size_bytes(),
             "wal_bytes": _size(f"{self.path}-wal"),
         }

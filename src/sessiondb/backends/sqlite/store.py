@@ -66,7 +66,7 @@ def _ready(path: str, options: Options, page_checksums: bool) -> Engine:
     opened = Engine(path, options)
     if not options.read_only:
         _adopt(opened)
-        mark.write(path, opened.read(store_id), is_open=opened.guard is not None)
+        mark.write(path, opened.read(store_id), is_open=os.path.exists(path + "-wal"))
     return opened
 
 
