@@ -7,9 +7,11 @@ db = sessiondb.open("sqlite:///tmp/x.db")
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+# Spelled out: `typing` costs more to import than this whole module.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from . import errors as errors
     from .db import SessionDB as SessionDB
     from .db import open_store as open

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .errors import Invalid
-from .ledger import digest
+from .ledger import digest, plain_digest
 from .models import MESSAGE_COLUMNS, RELATIONS, ROLES, TOKEN_COLUMNS, Draft
 
 _TIMES = (
@@ -121,57 +121,69 @@ def _call(call: Any) -> dict[str, Any]:
     }
 
 
+_NOTHING: dict[str, Any] = {name: None for name in MESSAGE_COLUMNS if name not in _READ_ONLY} | {"injected": 0}
+
+
+def plain_draft(role: str, content: str | None, timestamp: float, max_bytes: int) -> Draft:
+    """A message that is nothing but words; what most are, so it goes the short way."""
+    if role.__class__ is not str or role not in ROLES:
+        check_role(role)
+    if content is not None and len(content) * 4 > max_bytes:
+        _check_size(content, max_bytes)
+    values = _NOTHING.copy()
+    values["role"] = role
+    values["content"] = content
+    values["timestamp"] = timestamp
+    return Draft(values, plain_digest(role, content, timestamp))
+
+
 def draft(
-    role: str,
-    content: Any = None,
-    *,
-    timestamp: float,
-    max_bytes: int,
-    tool_calls: Any = None,
-    reasoning_details: Any = None,
-    codex_reasoning_items: Any = None,
-    content_type: str | None = None,
-    injected: bool | int = False,
-    metadata: Mapping[str, Any] | None = None,
-    media_refs: Sequence[Mapping[str, Any]] = (),
-    **fields: Any,
+    role: str, content: Any = None, *, timestamp: float, max_bytes: int, media_refs: Any = None, **fields: Any
 ) -> Draft:
     """A checked message in its stored form, with its digest."""
     check_role(role)
-    for name in _TEXT_FIELDS:
-        check_text(fields.get(name), name)
-    for name in _COUNT_FIELDS:
-        check_count(fields.get(name), name)
-    check_text(content_type, "content_type")
-    if metadata is not None and not isinstance(metadata, Mapping):
-        raise Invalid(f"metadata must be a dict, not {type(metadata).__name__}")
+    values = stored_values(content, fields, max_bytes)
+    values["role"] = role
+    values["timestamp"] = timestamp
+    return Draft(values, digest(values), calls_of(fields.get("tool_calls")), _all_media(media_refs))
+
+
+def stored_values(content: Any, fields: Mapping[str, Any], max_bytes: int) -> dict[str, Any]:
+    """The columns of a message but for role and timestamp; only what is given is looked at."""
+    values = _NOTHING.copy()
+    for name, value in fields.items():
+        if value is not None:
+            values[name] = _stored(name, value)
     text, structured = _stored_content(content)
     _check_size(text, max_bytes)
-    values = {
-        "role": role,
-        "content": text,
-        "content_type": "json" if structured else content_type,
-        "tool_call_id": fields.get("tool_call_id"),
-        "tool_calls": to_json(tool_calls, "tool_calls") if tool_calls else None,
-        "tool_name": fields.get("tool_name"),
-        "timestamp": timestamp,
-        "token_count": fields.get("token_count"),
-        "finish_reason": fields.get("finish_reason"),
-        "reasoning": fields.get("reasoning"),
-        "reasoning_details": to_json(reasoning_details, "reasoning_details") if reasoning_details else None,
-        "codex_reasoning_items": to_json(codex_reasoning_items, "codex_reasoning_items")
-        if codex_reasoning_items
-        else None,
-        "message_key": fields.get("message_key"),
-        "provider": fields.get("provider"),
-        "model": fields.get("model"),
-        "input_tokens": fields.get("input_tokens"),
-        "output_tokens": fields.get("output_tokens"),
-        "injected": 1 if injected else 0,
-        "metadata": to_json(metadata, "metadata") if metadata else None,
-    }
-    calls = calls_of(tool_calls) if tool_calls else ()
-    return Draft(values, digest(values), calls, [_media(ref) for ref in media_refs] if media_refs else ())
+    values["content"] = text
+    if structured:
+        values["content_type"] = "json"
+    return values
+
+
+def _stored(name: str, value: Any) -> Any:
+    if name in _JSON_FIELDS:
+        return to_json(value, name)
+    if name in _COUNT_FIELDS:
+        check_count(value, name)
+        return value
+    if name == "injected":
+        return 1 if value else 0
+    if name == "metadata":
+        if not isinstance(value, Mapping):
+            raise Invalid(f"metadata must be a dict, not {type(value).__name__}")
+        return to_json(dict(value), name)
+    check_text(value, name)
+    return value
+
+
+def _all_media(references: Any) -> Sequence[dict[str, Any]]:
+    if not references:
+        return ()
+    if not isinstance(references, Sequence) or isinstance(references, str):
+        raise Invalid(f"media_refs must be a list of dicts, not {type(references).__name__}")
+    return [_media(reference) for reference in references]
 
 
 def _media(reference: Mapping[str, Any]) -> dict[str, Any]:
@@ -191,28 +203,20 @@ def restored(message: Mapping[str, Any], *, max_bytes: int, media_refs: Sequence
     """A message of an export in its stored form: same digest, same position."""
     if not isinstance(message, Mapping):
         raise Invalid(f"a message must be a dict, not {type(message).__name__}")
-    made = draft(
-        "meta",
-        message.get("content"),
-        timestamp=check_time(message.get("timestamp"), "timestamp"),
-        max_bytes=max_bytes,
-        tool_calls=message.get("tool_calls"),
-        content_type=message.get("content_type"),
-        injected=bool(message.get("injected")),
-        metadata=message.get("metadata"),
-        media_refs=media_refs,
-        **{name: message.get(name) for name in (*_TEXT_FIELDS, *_COUNT_FIELDS)},
-    )
-    role = message.get("role")
+    role, seq = message.get("role"), message.get("seq")
     if not isinstance(role, str) or not role:
         raise Invalid(f"a message needs a role, not {role!r}")
-    # Roles and JSON text of other writers are kept as they are: an import restores, it does not judge.
-    made.values["role"] = role
-    for name in _JSON_FIELDS[1:]:
-        value = message.get(name)
-        made.values[name] = value if value is None or isinstance(value, str) else to_json(value, name)
-    made.digest = digest(made.values)
-    check_count(message.get("seq"), "seq")
-    made.seq = message.get("seq")
-    made.active = 1 if message.get("active", 1) else 0
-    return made
+    check_count(seq, "seq")
+    fields = {name: value for name in _RESTORED if (value := message.get(name)) is not None}
+    # JSON text of other writers is kept as it is: an import restores, it does not judge.
+    texts = {name: fields.pop(name) for name in _JSON_FIELDS[1:] if isinstance(fields.get(name), str)}
+    values = stored_values(message.get("content"), fields, max_bytes) | texts
+    values["role"] = role
+    values["timestamp"] = check_time(message.get("timestamp"), "timestamp")
+    active = 1 if message.get("active", 1) else 0
+    return Draft(
+        values, digest(values), calls_of(fields.get("tool_calls")), _all_media(media_refs), seq=seq, active=active
+    )
+
+
+_RESTORED = tuple(name for name in _NOTHING if name not in ("role", "content", "timestamp"))

@@ -21,33 +21,44 @@ MASK = (1 << 62) - 1
 LOW = (1 << 31) - 1
 MODULUS = MASK + 1
 
-PLAIN = (
-    "role", "content_type", "tool_call_id", "tool_name", "finish_reason",
-    "reasoning", "timestamp", "token_count", "message_key",
+# Sorted, as JSON with sorted keys has them.
+NAMES = (
+    "codex_reasoning_items", "content", "content_type", "finish_reason", "message_key", "metadata", "reasoning",
+    "reasoning_details", "role", "timestamp", "token_count", "tool_call_id", "tool_calls", "tool_name",
 )  # fmt: skip
 # Compared by value, not by spelling: another writer's blanks or key order are not an edit.
-JSON_TEXT = ("tool_calls", "reasoning_details", "codex_reasoning_items", "metadata")
+JSON_TEXT = frozenset({"tool_calls", "reasoning_details", "codex_reasoning_items", "metadata"})
 
-_encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
+_quoted = json.encoder.encode_basestring
+# Rows of other programs may hold what JSON cannot say, such as bytes: any fixed spelling will do.
+_encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=repr).encode
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: Any) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, TypeError):
         return text
 
 
+def _member(row: Mapping[str, Any], name: str, value: Any) -> str:
+    if name in JSON_TEXT or (name == "content" and row["content_type"] == "json"):
+        value = _parsed(value)
+    # Written piece by piece: a JSON encoder costs more to set up than most messages to encode.
+    return f'"{name}":{_quoted(value) if value.__class__ is str else _encode(value)}'
+
+
 def canonical(row: Mapping[str, Any]) -> bytes:
-    """The bytes that stand for a stored message; absent and NULL are the same."""
-    form = {name: row[name] for name in PLAIN if row[name] is not None}
-    content = row["content"]
-    if content is not None:
-        form["content"] = _parsed(content) if row["content_type"] == "json" else content
-    for name in JSON_TEXT:
-        if row[name] is not None:
-            form[name] = _parsed(row[name])
-    return _encode(form).encode("utf-8", "surrogatepass")
+    """The bytes that stand for a stored message: JSON with sorted keys; absent and NULL are the same."""
+    members = [_member(row, name, row[name]) for name in NAMES if row[name] is not None]
+    return ("{" + ",".join(members) + "}").encode("utf-8", "surrogatepass")
+
+
+def plain_digest(role: str, content: str | None, timestamp: float) -> int:
+    """The digest of a message that has nothing but these; the same number, sooner."""
+    said = "" if content is None else f'"content":{_quoted(content)},'
+    form = f'{{{said}"role":{_quoted(role)},"timestamp":{timestamp!r}}}'
+    return int.from_bytes(blake2b(form.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") & MASK
 
 
 def digest(row: Mapping[str, Any]) -> int:

@@ -10,10 +10,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import sessiondb
+from sessiondb import errors
 from sessiondb.backends.sqlite import connection
 from sessiondb.db import SessionDB
 from sessiondb.sql.driver import Tx
@@ -102,16 +103,16 @@ def append_timed(path: str, name: str, count: int, start: float, into: str, **op
     with SessionDB(path, **options) as db:
         db.create_session(name, "cli")
         sleep_until(start)
-        took, errors = [], []
+        took, failures = [], []
         for number in range(count):
             begun = time.perf_counter()
             try:
                 db.append_message(name, "user", acknowledged.text(name, number))
-            except sessiondb.SessionDBError as exc:
-                errors.append(repr(exc))
+            except errors.SessionDBError as exc:
+                failures.append(repr(exc))
             took.append(time.perf_counter() - begun)
         finished = time.monotonic() - start
-    Path(into).write_text(json.dumps({"took": took, "errors": errors, "seconds": finished}))
+    Path(into).write_text(json.dumps({"took": took, "errors": failures, "seconds": finished}))
 
 
 def open_at(path: str, name: str, start: float) -> None:
@@ -207,3 +208,79 @@ def tell_and_die(path: str, operation: str, call: int) -> None:
         story.STEPS[operation](db)
     disk.heal()
     db.close()
+
+
+# --- signals ---
+
+
+def append_through_interrupts(path: str, names: list[str], acks: str, ready: str) -> None:
+    """Ctrl-C never ends this program: it sends the message again under its key and goes on, until `stop` is there."""
+    with SessionDB(path, deadline=10.0) as db:
+        threads = [threading.Thread(target=_until_stop, args=(db, name, acks)) for name in names[1:]]
+        for thread in threads:
+            thread.start()
+        caught = _append_stubbornly(db, names[0], acks, ready)
+        for thread in threads:
+            thread.join()
+    Path(acks, "caught").write_text(str(caught))
+
+
+def _until_stop(db: SessionDB, name: str, acks: str) -> None:
+    done = acknowledged.Acknowledged(acks, name)
+    number = 0
+    while not os.path.exists(f"{acks}/stop"):
+        db.append_message(name, "user", acknowledged.text(name, number))
+        done.add(number)
+        number += 1
+
+
+def _append_stubbornly(db: SessionDB, name: str, acks: str, ready: str) -> int:
+    done = acknowledged.Acknowledged(acks, name)
+    interruptible = _Interruptible()
+    number = 0
+    Path(ready).touch()
+    while not os.path.exists(f"{acks}/stop"):
+        said = acknowledged.text(name, number)
+        while not interruptible.call(lambda said=said: db.append_message(name, "user", said, message_key=said)):  # type: ignore[misc]
+            pass
+        done.add(number)
+        number += 1
+    return interruptible.caught
+
+
+class _Interruptible:
+    """Takes SIGINT during a call, once; at other times it would only disturb the test's own bookkeeping."""
+
+    def __init__(self) -> None:
+        self.caught = 0
+        self._armed = False
+        signal.signal(signal.SIGINT, self._interrupt)
+
+    def call(self, work: Callable[[], object]) -> bool:
+        try:
+            self._armed = True
+            work()
+            self._armed = False
+            return True
+        except KeyboardInterrupt:
+            self.caught += 1
+            return False
+
+    def _interrupt(self, number: int, frame: object) -> None:
+        if self._armed:
+            self._armed = False
+            raise KeyboardInterrupt
+
+
+def append_until_term(path: str, names: list[str], acks: str) -> None:
+    """A program that closes its store when it is told to end."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
+    with SessionDB(path) as db:
+        for name in names[1:]:
+            threading.Thread(target=_lane_until_closed, args=(db, name, acks), daemon=True).start()
+        _lane(db, names[0], acks)
+
+
+def _lane_until_closed(db: SessionDB, name: str, acks: str) -> None:
+    with suppress(errors.Closed):
+        _lane(db, name, acks)

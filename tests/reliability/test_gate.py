@@ -18,6 +18,8 @@ from actors import wait_for
 from inside import engine_of, transact
 from nursery import Nursery
 
+pytestmark = pytest.mark.alone
+
 SOON = 0.1
 LONG = 30.0
 
@@ -124,7 +126,6 @@ class TestLock:
         assert not rival._thread.is_alive()
 
 
-@pytest.mark.alone
 class TestForks:
     @pytest.fixture
     def store(self, path: Path) -> Path:

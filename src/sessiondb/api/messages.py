@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .. import media, replay
-from ..drafts import FIELDS, check_count, check_time, draft
+from ..drafts import FIELDS, check_count, check_time, draft, plain_draft
 from ..errors import Invalid
 from ..models import Draft, MediaRefRow, MessageRow, ToolCallRow
 from .handle import Handle, no_session
+
+_OWN_PARAMETERS = frozenset({"role", "content", "timestamp"})
 
 
 class Messages(Handle):
@@ -38,24 +40,23 @@ class Messages(Handle):
         session's last message gets `Conflict`. Further fields: content_type, provider, model, input_tokens,
         output_tokens, injected, metadata, media_refs.
         """
-        if fields and not fields.keys() <= FIELDS:
-            raise _unknown(fields)
-        made = self._draft(
-            role,
-            content,
-            timestamp,
-            tool_name=tool_name,
-            tool_calls=tool_calls,
-            tool_call_id=tool_call_id,
-            token_count=token_count,
-            finish_reason=finish_reason,
-            reasoning=reasoning,
-            reasoning_details=reasoning_details,
-            codex_reasoning_items=codex_reasoning_items,
-            message_key=message_key,
-            **fields,
-        )
+        given = {
+            "tool_name": tool_name,
+            "tool_calls": tool_calls,
+            "tool_call_id": tool_call_id,
+            "token_count": token_count,
+            "finish_reason": finish_reason,
+            "reasoning": reasoning,
+            "reasoning_details": reasoning_details,
+            "codex_reasoning_items": codex_reasoning_items,
+            "message_key": message_key,
+        }
+        if fields:
+            if not fields.keys() <= FIELDS:
+                raise _unknown(fields)
+            given |= fields
         check_count(expected_seq, "expected_seq")
+        made = self._draft(role, content, timestamp, given)
         return self.provider.append(session_id, (made,), expected_seq=expected_seq)[0]
 
     def append_messages(
@@ -73,26 +74,27 @@ class Messages(Handle):
         return self.provider.replace_messages(session_id, self._drafts(messages))
 
     def _drafts(self, messages: Iterable[Mapping[str, Any]]) -> list[Draft]:
-        drafts = []
-        for number, message in enumerate(messages):
-            if not isinstance(message, Mapping):
-                raise Invalid(f"message {number} is no dict but {type(message).__name__}")
-            if not message.keys() <= FIELDS:
-                raise _unknown(message)
-            fields = dict(message)
-            drafts.append(
-                self._draft(
-                    fields.pop("role", None), fields.pop("content", None), fields.pop("timestamp", None), **fields
-                )
-            )
-        return drafts
+        return [self._draft_of(number, message) for number, message in enumerate(messages)]
 
-    def _draft(self, role: Any, content: Any, timestamp: float | None, **fields: Any) -> Draft:
+    def _draft_of(self, number: int, message: Mapping[str, Any]) -> Draft:
+        if not isinstance(message, Mapping):
+            raise Invalid(f"message {number} is no dict but {type(message).__name__}")
+        if not message.keys() <= FIELDS:
+            raise _unknown(message)
+        get = message.get
+        fields = {name: value for name, value in message.items() if name not in _OWN_PARAMETERS}
+        return self._draft(get("role"), get("content"), get("timestamp"), fields)
+
+    def _draft(self, role: Any, content: Any, timestamp: float | None, fields: dict[str, Any]) -> Draft:
+        moment = self._clock() if timestamp is None else check_time(timestamp, "timestamp")
+        limit = self.provider.features.max_content_bytes
+        given = {name: value for name, value in fields.items() if value is not None}
+        if not given and (content is None or content.__class__ is str):
+            return plain_draft(role, content, moment, limit)
         if content.__class__ is list or content.__class__ is dict:
             content, found = media.extract(content, self._media_store().put)
-            fields["media_refs"] = [*found, *fields.get("media_refs", ())]
-        moment = self._clock() if timestamp is None else check_time(timestamp, "timestamp")
-        return draft(role, content, timestamp=moment, max_bytes=self.provider.features.max_content_bytes, **fields)
+            given["media_refs"] = [*found, *(given.get("media_refs") or ())]
+        return draft(role, content, timestamp=moment, max_bytes=limit, **given)
 
     def get_messages(
         self,

@@ -190,7 +190,8 @@ def place(tx: Tx, session_id: str, last_seq: int, total: int, drafts: Sequence[D
     if at_least > last_seq:
         tx.run(RAISE_LAST_SEQ, {"session_id": session_id, "last_seq": at_least})
     for message_id, draft in zip(ids, drafts, strict=True):
-        _attach(tx, session_id, message_id, draft)
+        if not is_plain(draft):
+            _attach(tx, session_id, message_id, draft)
     return ids
 
 

@@ -12,11 +12,6 @@ from .escape import MARK, unescape
 
 SESSION_LIST = ", ".join(SESSION_COLUMNS)
 MESSAGE_LIST = ", ".join(MESSAGE_COLUMNS)
-_TEXTS = (
-    "session_id", "content", "tool_call_id", "tool_calls", "tool_name", "finish_reason", "reasoning",
-    "reasoning_details", "codex_reasoning_items", "message_key", "content_type", "provider", "model", "metadata",
-)  # fmt: skip
-_MESSAGE_TEXTS = tuple(MESSAGE_COLUMNS.index(name) for name in _TEXTS)
 
 
 def prefixed(columns: Iterable[str], alias: str) -> str:
@@ -39,9 +34,8 @@ def sessions(rows: Iterable[Row]) -> list[SessionRow]:
 
 def stored_message(row: Row) -> dict[str, Any]:
     """A message's columns as stored, JSON as text."""
-    for at in _MESSAGE_TEXTS:
-        value = row[at]
-        if value is not None and not value.isascii() and MARK in value:
+    for value in row:
+        if value.__class__ is str and not value.isascii() and MARK in value:
             return named(MESSAGE_COLUMNS, row)
     return dict(zip(MESSAGE_COLUMNS, row, strict=False))
 

@@ -46,8 +46,15 @@ def migrations() -> tuple[tuple[int, tuple[str, ...]], ...]:
 
 
 def _statements(text: str) -> Iterator[str]:
-    plain = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--"))
-    return (statement.strip() for statement in plain.split(";") if statement.strip())
+    """Statements end with a semicolon at the end of a line; those of a trigger's body belong to it."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        if line.strip() and not line.lstrip().startswith("--"):
+            lines.append(line)
+            in_body = "BEGIN" in (each.strip() for each in lines)
+            if line.strip() == "END;" or (line.endswith(";") and not in_body):
+                yield "\n".join(lines).removesuffix(";")
+                lines = []
 
 
 def probe(path: str) -> Kind:

@@ -48,7 +48,10 @@ CREATE UNIQUE INDEX IF NOT EXISTS messages_position ON messages(session_id, seq)
 CREATE UNIQUE INDEX IF NOT EXISTS messages_key ON messages(session_id, message_key) WHERE message_key IS NOT NULL;
 CREATE INDEX IF NOT EXISTS messages_adrift ON messages(session_id) WHERE seq IS NULL;
 
-CREATE INDEX IF NOT EXISTS sessions_activity ON sessions(last_message_id DESC);
+-- With the tie-breaks of the lists, or a page of twenty would sort every session.
+DROP INDEX IF EXISTS idx_sessions_started;
+CREATE INDEX IF NOT EXISTS sessions_started ON sessions(started_at DESC, id DESC);
+CREATE INDEX IF NOT EXISTS sessions_activity ON sessions(last_message_id DESC, started_at DESC, id DESC);
 CREATE INDEX IF NOT EXISTS sessions_key ON sessions(session_key) WHERE session_key IS NOT NULL;
 CREATE UNIQUE INDEX IF NOT EXISTS sessions_native ON sessions(origin, native_id) WHERE native_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS sessions_unrelated ON sessions(id) WHERE relation = 'root' AND parent_session_id IS NOT NULL;
@@ -158,3 +161,21 @@ CREATE TABLE IF NOT EXISTS trash_media_refs (
     size INTEGER, metadata TEXT,
     PRIMARY KEY (trash_id, id)
 );
+
+-- What the search index must look at again. Appends write nothing here: their ids only grow.
+CREATE TABLE IF NOT EXISTS message_changes (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    message_id INTEGER NOT NULL,
+    gone INTEGER NOT NULL
+);
+CREATE TRIGGER IF NOT EXISTS messages_changed AFTER UPDATE OF content, content_type, tool_calls, tool_name ON messages
+BEGIN
+    INSERT INTO message_changes (message_id, gone) VALUES (new.id, 0);
+END;
+CREATE TRIGGER IF NOT EXISTS messages_gone AFTER DELETE ON messages
+BEGIN
+    INSERT INTO message_changes (message_id, gone) VALUES (old.id, 1);
+END;
+
+-- An index belongs to one store, whatever its file is called.
+INSERT OR IGNORE INTO meta (name, value) VALUES ('store_id', lower(hex(randomblob(16))));

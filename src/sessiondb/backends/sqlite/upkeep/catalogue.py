@@ -1,0 +1,112 @@
+"""Which trees a store has and what their rows look like: from the file's own schema, and where that is lost from a
+fresh store's, whose trees lie in the same places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import apsw
+
+from .btree import Row
+
+_TYPES: dict[str, tuple[type, ...]] = {"TEXT": (str, bytes), "INTEGER": (int, float), "REAL": (int, float)}
+SCHEMA = "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema"
+
+SchemaRow = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    kind: str
+    required: bool
+    is_rowid: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table and the columns of its records, in the order in which they are stored."""
+
+    name: str
+    root: int
+    columns: tuple[Column, ...]
+    has_rowid: bool
+
+    def fits(self, row: Row) -> bool:
+        """Whether a record can be one of this table's."""
+        if not 0 < len(row.values) <= len(self.columns):
+            return False
+        return all(map(_suits, self.columns, row.values))
+
+    def named(self, row: Row) -> dict[str, Any]:
+        """The columns that the record has; newer ones are left to their defaults."""
+        values = {column.name: value for column, value in zip(self.columns, row.values, strict=False)}
+        for column in self.columns:
+            if column.is_rowid:
+                values[column.name] = row.rowid
+        return values
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    name: str
+    table: str
+    root: int
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    tables: dict[str, Table]
+    indexes: dict[str, Index]
+
+    def with_lost_from(self, fresh: Catalogue) -> Catalogue:
+        """This one, completed by what only the other knows."""
+        return Catalogue({**fresh.tables, **self.tables}, {**fresh.indexes, **self.indexes})
+
+
+def _suits(column: Column, value: Any) -> bool:
+    if column.is_rowid or value is None:
+        return value is None and (column.is_rowid or not column.required)
+    return isinstance(value, _TYPES.get(column.kind, (object,)))
+
+
+def of(rows: Iterable[SchemaRow]) -> Catalogue:
+    """The catalogue that rows of sqlite_schema describe; rows that do not make sense are left out."""
+    tables: dict[str, Table] = {}
+    indexes: dict[str, Index] = {}
+    scratch = apsw.Connection(":memory:", vfs="unix")
+    try:
+        for row in rows:
+            if not _is_schema_row(row):
+                continue
+            kind, name, table, root, sql = row
+            if kind == "index":
+                indexes[name] = Index(name, table, root)
+            elif kind == "table" and (found := _described(scratch, name, sql)) is not None:
+                tables[name] = replace(found, root=root)
+    finally:
+        scratch.close()
+    return Catalogue(tables, indexes)
+
+
+def _is_schema_row(row: SchemaRow) -> bool:
+    if len(row) != 5 or not all(isinstance(part, str) for part in row[:3]):
+        return False
+    return isinstance(row[3], int) and row[3] > 0 and (row[4] is None or isinstance(row[4], str))
+
+
+def _described(scratch: apsw.Connection, name: str, sql: str | None) -> Table | None:
+    if name.startswith("sqlite_") or not sql or not sql.upper().startswith("CREATE TABLE"):
+        return None
+    try:
+        scratch.execute(sql)
+        found = scratch.execute('SELECT name, type, "notnull", pk FROM pragma_table_info(?)', (name,)).fetchall()
+        (without,) = scratch.execute("SELECT wr FROM pragma_table_list WHERE name = ?", (name,)).fetchall()[0]
+    except apsw.Error:
+        return None
+    alias = not without and [row[1].upper() for row in found if row[3]] == ["INTEGER"]
+    ordered = sorted(found, key=lambda row: row[3] or len(found) + 1) if without else found
+    columns = tuple(Column(row[0], row[1].upper(), bool(row[2]), bool(alias and row[3])) for row in ordered)
+    return Table(name, 0, columns, not without)
