@@ -5,19 +5,21 @@ Every refusal names the field; nothing is coerced silently.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from . import jsontext
 from .errors import Invalid
-from .ledger import digest, plain_digest
+from .ledger import digest, fresh_digest, plain_digest
 from .models import MESSAGE_COLUMNS, RELATIONS, ROLES, TOKEN_COLUMNS, Draft
 
 _TIMES = (
     "started_at", "ended_at", "last_active", "archived_at", "pinned_at", "estimated_cost_usd", "actual_cost_usd",
 )  # fmt: skip
-_TEXT_FIELDS = ("tool_name", "tool_call_id", "finish_reason", "reasoning", "message_key", "provider", "model")
+_TEXT_FIELDS = frozenset(
+    {"tool_name", "tool_call_id", "finish_reason", "reasoning", "message_key", "provider", "model", "content_type"}
+)
 _COUNT_FIELDS = ("token_count", "input_tokens", "output_tokens")
 _JSON_FIELDS = ("tool_calls", "reasoning_details", "codex_reasoning_items")
 # What `get_messages` adds when it hands a message out; a message given back may still carry them.
@@ -30,7 +32,7 @@ def to_json(value: Any, field: str) -> str | None:
     if not value:
         return None
     try:
-        return json.dumps(value, ensure_ascii=False)
+        return jsontext.dumps(value)
     except (TypeError, ValueError, RecursionError) as exc:
         raise Invalid(f"{field} cannot be written as JSON: {exc}") from exc
 
@@ -86,7 +88,7 @@ def _stored_content(content: Any) -> tuple[str | None, bool]:
     if not isinstance(content, list | dict):
         raise Invalid(f"content must be text, a list or a dict, not {type(content).__name__}")
     try:
-        return json.dumps(content, ensure_ascii=False), True
+        return jsontext.dumps(content), True
     except (TypeError, ValueError, RecursionError) as exc:
         raise Invalid(f"content cannot be written as JSON: {exc}") from exc
 
@@ -145,7 +147,7 @@ def draft(
     values = stored_values(content, fields, max_bytes)
     values["role"] = role
     values["timestamp"] = timestamp
-    return Draft(values, digest(values), calls_of(fields.get("tool_calls")), _all_media(media_refs))
+    return Draft(values, fresh_digest(values), calls_of(fields.get("tool_calls")), _all_media(media_refs))
 
 
 def stored_values(content: Any, fields: Mapping[str, Any], max_bytes: int) -> dict[str, Any]:
@@ -163,6 +165,8 @@ def stored_values(content: Any, fields: Mapping[str, Any], max_bytes: int) -> di
 
 
 def _stored(name: str, value: Any) -> Any:
+    if value.__class__ is str and name in _TEXT_FIELDS:
+        return value
     if name in _JSON_FIELDS:
         return to_json(value, name)
     if name in _COUNT_FIELDS:

@@ -16,15 +16,19 @@ Turn = dict[str, Any]
 def turn(message: MessageRow, *, timestamps: bool = False) -> Turn:
     """Role and content always; tool and reasoning keys only when they are set."""
     out: Turn = {"role": message["role"], "content": message["content"]}
-    for name in ("tool_call_id", "tool_name", "tool_calls"):
-        if message.get(name):
-            out[name] = message[name]
+    if message["tool_call_id"]:
+        out["tool_call_id"] = message["tool_call_id"]
+    if message["tool_name"]:
+        out["tool_name"] = message["tool_name"]
+    if message["tool_calls"]:
+        out["tool_calls"] = message["tool_calls"]
     if message["role"] == "assistant":
         if message["reasoning"]:
             out["reasoning"] = message["reasoning"]
-        for name in ("reasoning_details", "codex_reasoning_items"):
-            if message.get(name):
-                out[name] = _decoded(message[name])  # type: ignore[literal-required]
+        if message["reasoning_details"]:
+            out["reasoning_details"] = _decoded(message["reasoning_details"])
+        if message["codex_reasoning_items"]:
+            out["codex_reasoning_items"] = _decoded(message["codex_reasoning_items"])
     if timestamps:
         out["timestamp"] = message["timestamp"]
     return out

@@ -8,14 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from . import ledger
+from .drafts import restored
 from .models import Filter, Page, SessionRow
 from .provider import SessionDBProvider
 
 Tick = Callable[[int], None]
+# What is known of a stored message: its position, the term that was stored, the digest of what is stored.
+Proof = tuple[int | None, int | None, int]
 _MOST_CANDIDATES = 20
+# A damaged last position may name billions of gaps.
+_MOST_POSITIONS = 10_000
+_ANY_SIZE = 1 << 62
+_ATTEMPTS = 10
 _PAGE = 500
 
 
@@ -38,15 +46,43 @@ class Report:
     def ok(self) -> bool:
         return not self.problems
 
+    def add(self, other: Report) -> None:
+        self.sessions += other.sessions
+        self.messages += other.messages
+        self.not_adopted += other.not_adopted
+        self.problems += other.problems
+
 
 def verify(provider: SessionDBProvider, session_id: str | None = None, tick: Tick | None = None) -> Report:
     """Check one session or all; `tick` is called with the number of messages checked since the last call."""
     report = Report()
     for session in _sessions(provider, session_id):
-        checked = check_session(session, provider.stored_messages(session["id"]), report)
+        checked = _check_live(provider, session, report)
         if tick:
             tick(checked)
     return report
+
+
+def verify_export(documents: Iterable[Mapping[str, Any] | Exception], tick: Tick | None = None) -> Report:
+    """Check what an export holds; a line that could not be read stands as its exception."""
+    report = Report()
+    for number, document in enumerate(documents, start=1):
+        checked = 0
+        try:
+            if isinstance(document, Exception):
+                raise document
+            checked = _check_proofs(document, map(_exported, document.get("messages") or ()), report)
+        except (ValueError, TypeError, KeyError, AttributeError) as exc:
+            name = document.get("id") if isinstance(document, Mapping) else None
+            report.problems.append(Problem(str(name or f"line {number}"), "unreadable", f"cannot be read: {exc}"))
+        if tick:
+            tick(checked)
+    return report
+
+
+def _exported(message: Mapping[str, Any]) -> Proof:
+    seq = message["seq"]
+    return seq, message["term"], restored(message, max_bytes=_ANY_SIZE).digest
 
 
 def _sessions(provider: SessionDBProvider, session_id: str | None) -> Iterable[SessionRow]:
@@ -57,20 +93,50 @@ def _sessions(provider: SessionDBProvider, session_id: str | None) -> Iterable[S
         offset += len(page)
 
 
+def _check_live(provider: SessionDBProvider, session: SessionRow, report: Report) -> int:
+    """Check a session that others may be writing to: what only the time between two reads explains is no problem."""
+    own = _checked(session, provider.stored_messages(session["id"]))
+    for _ in range(_ATTEMPTS):
+        if own.ok:
+            break
+        now = provider.get_session(session["id"])
+        if now is None:
+            # Deleted meanwhile: no longer part of the store.
+            return 0
+        if (now["last_seq"], now["ledger"]) == (session["last_seq"], session["ledger"]):
+            break
+        session = now
+        own = _checked(session, _up_to(session["last_seq"], provider.stored_messages(session["id"])))
+    report.add(own)
+    return own.messages
+
+
+def _checked(session: SessionRow, rows: Iterable[Mapping[str, Any]]) -> Report:
+    report = Report()
+    check_session(session, rows, report)
+    return report
+
+
+def _up_to(last: int, rows: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
+    return (row for row in rows if row["seq"] is None or row["seq"] <= last)
+
+
 def check_session(session: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], report: Report) -> int:
     """Compare one session with its stored rows, add to the report, return the number of rows."""
+    return _check_proofs(session, ((row["seq"], row["term"], ledger.digest(row)) for row in rows), report)
+
+
+def _check_proofs(session: Mapping[str, Any], proofs: Iterable[Proof], report: Report) -> int:
     terms: list[int] = []
     altered: list[int] = []
     seen: set[int] = set()
     doubled: list[int] = []
     adrift = 0
-    for row in rows:
-        seq = row["seq"]
+    for seq, stored, digest in proofs:
         if seq is None:
             adrift += 1
             continue
-        stored = row["term"]
-        if stored != ledger.term(ledger.digest(row), seq):
+        if stored != ledger.term(digest, seq):
             altered.append(seq)
         if seq in seen:
             doubled.append(seq)
@@ -95,20 +161,20 @@ def _problems(
     if beyond:
         yield Problem(name, "beyond", _at(f"beyond the last acknowledged position {last}", beyond), tuple(beyond))
     if ledger.total(terms) != (session["ledger"] or 0):
-        missing = [seq for seq in range(1, last + 1) if seq not in seen]
-        yield Problem(name, "ledger", _missing(missing), tuple(missing))
+        missing = list(islice((seq for seq in range(1, last + 1) if seq not in seen), _MOST_POSITIONS))
+        yield Problem(name, "ledger", _missing(missing, last - len(seen) + len(beyond)), tuple(missing))
 
 
 def _at(what: str, positions: list[int]) -> str:
-    return f"{what}: position {_short(positions)}"
+    return f"{what}: position {_short(positions, len(positions))}"
 
 
-def _missing(positions: list[int]) -> str:
+def _missing(positions: list[int], count: int) -> str:
     if not positions:
         return "the rows do not add up to the ledger, yet no position is missing: a row was added or altered"
-    return f"the rows do not add up to the ledger; lost are some or all of position {_short(positions)}"
+    return f"the rows do not add up to the ledger; lost are some or all of position {_short(positions, count)}"
 
 
-def _short(positions: list[int]) -> str:
+def _short(positions: list[int], count: int) -> str:
     shown = ", ".join(map(str, positions[:_MOST_CANDIDATES]))
-    return shown + (f" and {len(positions) - _MOST_CANDIDATES} more" if len(positions) > _MOST_CANDIDATES else "")
+    return shown + (f" and {count - _MOST_CANDIDATES} more" if count > _MOST_CANDIDATES else "")

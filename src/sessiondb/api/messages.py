@@ -11,8 +11,6 @@ from ..errors import Invalid
 from ..models import Draft, MediaRefRow, MessageRow, ToolCallRow
 from .handle import Handle, no_session
 
-_OWN_PARAMETERS = frozenset({"role", "content", "timestamp"})
-
 
 class Messages(Handle):
     def append_message(
@@ -51,10 +49,9 @@ class Messages(Handle):
             "codex_reasoning_items": codex_reasoning_items,
             "message_key": message_key,
         }
-        if fields:
-            if not fields.keys() <= FIELDS:
-                raise _unknown(fields)
-            given |= fields
+        if not fields.keys() <= FIELDS:
+            raise _unknown(fields)
+        given = {name: value for name, value in (given | fields).items() if value is not None}
         check_count(expected_seq, "expected_seq")
         made = self._draft(role, content, timestamp, given)
         return self.provider.append(session_id, (made,), expected_seq=expected_seq)[0]
@@ -77,18 +74,19 @@ class Messages(Handle):
         return [self._draft_of(number, message) for number, message in enumerate(messages)]
 
     def _draft_of(self, number: int, message: Mapping[str, Any]) -> Draft:
-        if not isinstance(message, Mapping):
+        if message.__class__ is not dict and not isinstance(message, Mapping):
             raise Invalid(f"message {number} is no dict but {type(message).__name__}")
-        if not message.keys() <= FIELDS:
-            raise _unknown(message)
-        get = message.get
-        fields = {name: value for name, value in message.items() if name not in _OWN_PARAMETERS}
-        return self._draft(get("role"), get("content"), get("timestamp"), fields)
+        given = {}
+        for name, value in message.items():
+            if name not in FIELDS:
+                raise _unknown(message)
+            if value is not None:
+                given[name] = value
+        return self._draft(given.pop("role", None), given.pop("content", None), given.pop("timestamp", None), given)
 
-    def _draft(self, role: Any, content: Any, timestamp: float | None, fields: dict[str, Any]) -> Draft:
+    def _draft(self, role: Any, content: Any, timestamp: float | None, given: dict[str, Any]) -> Draft:
         moment = self._clock() if timestamp is None else check_time(timestamp, "timestamp")
         limit = self.provider.features.max_content_bytes
-        given = {name: value for name, value in fields.items() if value is not None}
         if not given and (content is None or content.__class__ is str):
             return plain_draft(role, content, moment, limit)
         if content.__class__ is list or content.__class__ is dict:

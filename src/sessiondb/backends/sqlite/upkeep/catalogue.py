@@ -12,7 +12,8 @@ import apsw
 from .btree import Row
 
 _TYPES: dict[str, tuple[type, ...]] = {"TEXT": (str, bytes), "INTEGER": (int, float), "REAL": (int, float)}
-SCHEMA = "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema"
+SCHEMA_COLUMNS = ("type", "name", "tbl_name", "rootpage", "sql")
+SCHEMA = f"SELECT {', '.join(SCHEMA_COLUMNS)} FROM sqlite_schema"
 
 SchemaRow = tuple[Any, ...]
 
@@ -34,6 +35,14 @@ class Table:
     columns: tuple[Column, ...]
     has_rowid: bool
 
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def rowid_name(self) -> str:
+        return next((column.name for column in self.columns if column.is_rowid), "rowid")
+
     def fits(self, row: Row) -> bool:
         """Whether a record can be one of this table's."""
         if not 0 < len(row.values) <= len(self.columns):
@@ -42,7 +51,9 @@ class Table:
 
     def named(self, row: Row) -> dict[str, Any]:
         """The columns that the record has; newer ones are left to their defaults."""
-        values = {column.name: value for column, value in zip(self.columns, row.values, strict=False)}
+        values = {
+            column.name: _as_stored(column, value) for column, value in zip(self.columns, row.values, strict=False)
+        }
         for column in self.columns:
             if column.is_rowid:
                 values[column.name] = row.rowid
@@ -62,8 +73,17 @@ class Catalogue:
     indexes: dict[str, Index]
 
     def with_lost_from(self, fresh: Catalogue) -> Catalogue:
-        """This one, completed by what only the other knows."""
-        return Catalogue({**fresh.tables, **self.tables}, {**fresh.indexes, **self.indexes})
+        """This one, completed by what only the other knows; what this one knows comes first and has precedence."""
+        tables = {name: table for name, table in fresh.tables.items() if name not in self.tables}
+        indexes = {name: index for name, index in fresh.indexes.items() if name not in self.indexes}
+        return Catalogue({**self.tables, **tables}, {**self.indexes, **indexes})
+
+
+def _as_stored(column: Column, value: Any) -> Any:
+    """The value as SQLite would answer it: whole numbers of REAL columns are kept as integers on the page."""
+    if column.kind == "REAL" and isinstance(value, int):
+        return float(value)
+    return value.decode("utf-8", "replace") if column.kind == "TEXT" and isinstance(value, bytes) else value
 
 
 def _suits(column: Column, value: Any) -> bool:

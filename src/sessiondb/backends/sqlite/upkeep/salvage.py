@@ -7,11 +7,13 @@ from typing import Any
 
 from . import btree, catalogue
 from .btree import Damaged, Node, Row
-from .catalogue import Catalogue, Index, Table
+from .catalogue import SCHEMA_COLUMNS, Catalogue, Column, Index, Table
 from .image import FREE, Image
 
 _DEEPEST_TREE = 20
-_SCHEMA_ROOT = 1
+_SCHEMA = Table("sqlite_schema", 1, tuple(Column(name, "", False, False) for name in SCHEMA_COLUMNS), has_rowid=True)
+# Any index: which one a page belongs to does not matter.
+_INDEX = Table("an index", 0, (), has_rowid=False)
 
 
 class Salvager:
@@ -21,9 +23,9 @@ class Salvager:
         self.image = image
         self.unreadable_pages = 0
         self.broken_cells = 0
-        # page -> the table it belongs to, None for an index; pages that should be there but cannot be read included
-        self._owners: dict[int, Table | None] = {}
-        own = catalogue.of(row.values for row in self._walked(_SCHEMA_ROOT, None))
+        # Pages that should be there but cannot be read included.
+        self._owners: dict[int, Table] = {}
+        own = catalogue.of(row.values for row in self._walked(_SCHEMA.root, _SCHEMA))
         self.catalogue = own.with_lost_from(fresh)
 
     def rows(self, table: Table) -> Iterator[Row]:
@@ -31,7 +33,7 @@ class Salvager:
 
     def entries(self, index: Index) -> Iterator[tuple[Any, ...]]:
         """The keys of an index, each with the rowid at its end."""
-        return (row.values for row in self._walked(index.root, None))
+        return (row.values for row in self._walked(index.root, _INDEX))
 
     def strays(self) -> Iterator[tuple[Table, Row]]:
         """Rows on pages that are not free and belong to no tree that was read."""
@@ -46,7 +48,7 @@ class Salvager:
 
     # --- trees ---
 
-    def _walked(self, root: int, table: Table | None) -> Iterator[Row]:
+    def _walked(self, root: int, table: Table) -> Iterator[Row]:
         ahead = [root]
         while ahead:
             number = ahead.pop()
@@ -55,7 +57,7 @@ class Salvager:
                 yield from found.rows
                 ahead.extend(reversed(found.children))
 
-    def _tree_node(self, number: int, table: Table | None) -> Node | None:
+    def _tree_node(self, number: int, table: Table) -> Node | None:
         if not 0 < number <= self.image.count:
             self.broken_cells += 1
             return None
@@ -67,7 +69,7 @@ class Salvager:
             self._owners[number] = table
             self.unreadable_pages += 1
             return None
-        if table is not None and not _belongs(found, table):
+        if not _belongs(found, table):
             # A damaged pointer led to somebody else's page.
             self.broken_cells += 1
             return None
@@ -87,15 +89,15 @@ class Salvager:
         return found if found.rows else None
 
     def _owner_of(self, number: int, found: Node) -> Table | None:
-        known, table = self._by_map(number)
-        if known:
-            return table if table and _belongs(found, table) else None
+        mapped = self._by_map(number)
+        if mapped is not None and _belongs(found, mapped):
+            return mapped
         if found.kind != btree.TABLE_LEAF:
             return None
         fitting = [table for table in self.catalogue.tables.values() if table.has_rowid and _is_made_of(found, table)]
         return fitting[0] if len(fitting) == 1 else None
 
-    def _by_map(self, number: int) -> tuple[bool, Table | None]:
+    def _by_map(self, number: int) -> Table | None:
         """Follow the pointer map upwards to a page whose owner is known."""
         for _ in range(_DEEPEST_TREE):
             mapped = self.image.mapped(number)
@@ -103,14 +105,15 @@ class Salvager:
                 break
             number = mapped[1]
             if number in self._owners:
-                return True, self._owners[number]
-        return False, None
+                return self._owners[number]
+        return None
 
 
 def _belongs(found: Node, table: Table) -> bool:
     """Whether a page can be part of a table: the right kind of tree, and rows that fit, if any."""
     kinds = (btree.TABLE_LEAF, btree.TABLE_INNER) if table.has_rowid else (btree.INDEX_LEAF, btree.INDEX_INNER)
-    return found.kind in kinds and (not found.rows or any(map(table.fits, found.rows)))
+    rows_fit = not found.rows or not table.columns or any(map(table.fits, found.rows))
+    return found.kind in kinds and rows_fit
 
 
 def _is_made_of(found: Node, table: Table) -> bool:

@@ -1,0 +1,264 @@
+"""Salvaged rows put into a new store, so that they fit together again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+import apsw
+
+from .... import ledger
+from ....models import MESSAGE_COLUMNS
+from ....sql.escape import unescape
+from ....sql.rows import MESSAGE_LIST, stored_message
+from ....upkeep import Salvage, TableSaved
+from .btree import Row
+from .catalogue import Catalogue, Index, Table
+from .salvage import Salvager
+
+RECOVERED = "recovered"
+# The indexes that tell of each row what it is called: (session, position, rowid) and (session, rowid).
+POSITIONS, NAMES = "messages_position", "sqlite_autoindex_sessions_1"
+Entry = tuple[Any, ...]
+_OWN_ROWS = frozenset({"schema_version"})
+_LARGEST_SEQ = 1 << 31
+_MOST_GAPS = 10_000
+
+HOMELESS = """
+    SELECT session_id, MIN(timestamp)
+      FROM messages
+     WHERE session_id NOT IN (SELECT id FROM sessions)
+     GROUP BY session_id
+     ORDER BY session_id
+"""
+ADD_PLACEHOLDER = """
+    INSERT INTO sessions (id, source, started_at)
+    VALUES (?, ?, ?)
+"""
+SESSIONS = """
+    SELECT id, last_seq, ledger
+      FROM sessions
+     ORDER BY id
+"""
+PLACED = f"""
+    SELECT {MESSAGE_LIST}
+      FROM messages
+     WHERE session_id = ?
+       AND seq IS NOT NULL
+     ORDER BY seq
+"""
+SETTLE = """
+    UPDATE sessions
+       SET last_seq = :last_seq,
+           ledger = :ledger,
+           message_count = (SELECT COUNT(*) FROM messages m WHERE m.session_id = :id AND m.active = 1),
+           tool_call_count = (SELECT COUNT(*) FROM tool_calls t JOIN messages m ON m.id = t.message_id
+                               WHERE t.session_id = :id AND m.active = 1),
+           last_message_id = (SELECT MAX(m.id) FROM messages m WHERE m.session_id = :id),
+           last_active = COALESCE(last_active, (SELECT MAX(m.timestamp) FROM messages m WHERE m.session_id = :id))
+     WHERE id = :id
+"""
+ORPHANED = """
+    UPDATE sessions
+       SET parent_session_id = NULL
+     WHERE parent_session_id IS NOT NULL
+       AND parent_session_id NOT IN (SELECT id FROM sessions)
+"""
+# Ids only grow: those of deleted messages do not come back.
+HIGHEST_ID = (
+    """
+    INSERT INTO sqlite_sequence (name, seq)
+    SELECT 'messages', 0
+     WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'messages')
+    """,
+    """
+    UPDATE sqlite_sequence
+       SET seq = max(seq, COALESCE((SELECT MAX(id) FROM trash_messages), 0),
+                     COALESCE((SELECT MAX(last_message_id) FROM sessions), 0))
+     WHERE name = 'messages'
+    """,
+)
+TRUE_PLACE = """
+    UPDATE OR IGNORE messages
+       SET session_id = ?, seq = ?
+     WHERE id = ?
+"""
+TRUE_NAME = """
+    UPDATE OR IGNORE sessions
+       SET id = :name
+     WHERE rowid = :rowid
+       AND id <> :name
+       AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.session_id = sessions.id)
+       AND EXISTS (SELECT 1 FROM messages m WHERE m.session_id = :name)
+"""
+
+
+class Rebuild:
+    """Fills a fresh store in one transaction and writes the report."""
+
+    def __init__(self, connection: apsw.Connection, fresh: Catalogue, report: Salvage) -> None:
+        self._connection = connection
+        self._fresh = fresh
+        self._report = report
+        self._tables = {name: TableSaved(name) for name in fresh.tables if name not in _OWN_ROWS}
+        # Messages by id whose content does not fit their term.
+        self._altered: set[int] = set()
+
+    def run(self, salvager: Salvager) -> None:
+        for table in salvager.catalogue.tables.values():
+            for row in salvager.rows(table):
+                self._insert(table, row)
+        dangling = [entry for index in salvager.catalogue.indexes.values() for entry in self._dangling(index, salvager)]
+        for table, row in salvager.strays():
+            self._insert(table, row)
+        self._look_for(dangling)
+        self._settle()
+        self._report.tables = [saved for saved in self._tables.values() if saved.saved or saved.lost]
+
+    # --- rows ---
+
+    def _insert(self, table: Table, row: Row) -> None:
+        saved = self._tables.get(table.name)
+        values = table.named(row)
+        if saved is None or (table.name == "messages" and not self._prove(values, row.text_sound)):
+            return
+        known = self._fresh.tables[table.name]
+        values = {name: value for name, value in values.items() if name in known.column_names}
+        if known.has_rowid and known.rowid_name == "rowid":
+            values["rowid"] = row.rowid
+        saved.saved += self._put(table.name, values)
+
+    def _put(self, table: str, values: dict[str, Any]) -> int:
+        names, marks = ", ".join(values), ", ".join("?" * len(values))
+        sql = f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks})"
+        if table == "meta":
+            # A fresh store has facts of its own; those of the old one count.
+            sql = sql.replace("OR IGNORE", "OR REPLACE")
+        self._connection.execute(sql, tuple(values.values()))
+        return self._connection.changes()
+
+    def _prove(self, values: dict[str, Any], text_sound: bool) -> bool:
+        """Whether a message can be kept; one that does not fit its term gets a new one and is noted."""
+        if not _plausible(values):
+            return False
+        if values.get("seq") is None:
+            return True
+        row = stored_message(tuple(values.get(name) for name in MESSAGE_COLUMNS))
+        term = ledger.term(ledger.digest(row), row["seq"])
+        if term != row["term"] or not text_sound:
+            self._altered.add(values["id"])
+            values["term"] = term
+        return True
+
+    # --- what the indexes still know ---
+
+    def _dangling(self, index: Index, salvager: Salvager) -> Iterator[tuple[Index, Entry]]:
+        """Entries whose row is not there, or not under their name."""
+        table = self._fresh.tables.get(index.table)
+        for entry in salvager.entries(index) if table and table.has_rowid and index.table in self._tables else ():
+            # The rowid comes last in every index of a table that has them.
+            if isinstance(entry[-1], int) and (
+                not self._is_here(index.table, entry[-1]) or self._misnamed(index, entry)
+            ):
+                yield index, entry
+
+    def _is_here(self, table: str, rowid: int) -> bool:
+        sql = f"SELECT 1 FROM {table} WHERE {self._fresh.tables[table].rowid_name} = ?"
+        return bool(self._connection.execute(sql, (rowid,)).fetchall())
+
+    def _misnamed(self, index: Index, entry: Entry) -> bool:
+        if index.name == POSITIONS:
+            return entry[-1] in self._altered
+        if index.name != NAMES:
+            return False
+        found = self._connection.execute("SELECT id FROM sessions WHERE rowid = ?", (entry[-1],)).fetchall()
+        return found != [(entry[0],)]
+
+    def _look_for(self, dangling: Iterable[tuple[Index, Entry]]) -> None:
+        """Strays may have brought the rows after all; what is misnamed gets its name back, the rest is lost."""
+        lost: dict[str, set[int]] = {}
+        for index, entry in dangling:
+            if self._is_here(index.table, entry[-1]):
+                self._rename(index, entry)
+            else:
+                lost.setdefault(index.table, set()).add(entry[-1])
+                self._name_lost(index, entry)
+        for table, rowids in lost.items():
+            self._tables[table].lost = len(rowids)
+
+    def _name_lost(self, index: Index, entry: Entry) -> None:
+        if index.name == NAMES and isinstance(entry[0], str):
+            self._report.lost_sessions.append(unescape(entry[0]))
+        elif index.name == POSITIONS and _is_position(entry):
+            self._report.lost_messages.setdefault(unescape(entry[0]), []).append(entry[1])
+
+    def _rename(self, index: Index, entry: Entry) -> None:
+        if index.name == POSITIONS and _is_position(entry):
+            self._connection.execute(TRUE_PLACE, entry)
+        elif index.name == NAMES and isinstance(entry[0], str):
+            self._connection.execute(TRUE_NAME, {"name": entry[0], "rowid": entry[-1]})
+
+    # --- fitting together ---
+
+    def _settle(self) -> None:
+        self._add_placeholders()
+        for name, last_seq, total in self._connection.execute(SESSIONS).fetchall():
+            self._settle_session(name, last_seq or 0, total or 0)
+        self._tables["messages"].lost = sum(map(len, self._report.lost_messages.values()))
+        self._connection.execute(ORPHANED)
+        if self._connection.changes():
+            self._report.notes.append(f"{self._connection.changes()} sessions lost their parent")
+        for table in ("tool_calls", "media_refs", "tags"):
+            self._drop_homeless(table)
+        for statement in HIGHEST_ID:
+            self._connection.execute(statement)
+
+    def _add_placeholders(self) -> None:
+        for name, started_at in self._connection.execute(HOMELESS).fetchall():
+            self._connection.execute(ADD_PLACEHOLDER, (name, RECOVERED, started_at))
+            self._report.placeholders.append(unescape(name))
+        named = set(self._report.placeholders)
+        self._report.lost_sessions = sorted(set(self._report.lost_sessions) - named)
+
+    def _settle_session(self, name: str, last_seq: int, stored: int) -> None:
+        known = unescape(name)
+        rows = [stored_message(values) for values in self._connection.execute(PLACED, (name,)).fetchall()]
+        altered = [row["seq"] for row in rows if row["id"] in self._altered]
+        if altered:
+            self._report.altered_messages[known] = altered
+        total = ledger.total(self._reprove(row) if row["id"] in self._altered else row["term"] for row in rows)
+        highest = max([last_seq if last_seq < _LARGEST_SEQ else 0, *(row["seq"] for row in rows)])
+        if (total, highest) == (stored, last_seq):
+            # A damaged index may have named positions that never were.
+            self._report.lost_messages.pop(known, None)
+            return
+        if not altered and known not in self._report.placeholders:
+            self._report.lost_messages.setdefault(known, _gaps(highest, {row["seq"] for row in rows}))
+        self._connection.execute(SETTLE, {"id": name, "last_seq": highest, "ledger": total})
+
+    def _reprove(self, row: dict[str, Any]) -> int:
+        term = ledger.term(ledger.digest(row), row["seq"])
+        self._connection.execute("UPDATE messages SET term = ? WHERE id = ?", (term, row["id"]))
+        return term
+
+    def _drop_homeless(self, table: str) -> None:
+        self._connection.execute(f"DELETE FROM {table} WHERE session_id NOT IN (SELECT id FROM sessions)")
+        dropped = self._connection.changes()
+        self._tables[table].saved -= dropped
+        self._tables[table].lost += dropped
+
+
+def _gaps(highest: int, seen: set[int]) -> list[int]:
+    return list(islice((seq for seq in range(1, highest + 1) if seq not in seen), _MOST_GAPS))
+
+
+def _is_position(entry: Entry) -> bool:
+    return len(entry) == 3 and isinstance(entry[0], str) and isinstance(entry[1], int) and 0 < entry[1] < _LARGEST_SEQ
+
+
+def _plausible(values: dict[str, Any]) -> bool:
+    seq = values.get("seq")
+    places = seq is None or (isinstance(seq, int) and 0 < seq < _LARGEST_SEQ)
+    texts = isinstance(values.get("session_id"), str) and isinstance(values.get("role"), str)
+    return places and texts and values["session_id"] != "" and isinstance(values.get("timestamp"), float)

@@ -1,0 +1,133 @@
+"""A new store from what is left of a damaged one, which stays byte for byte as it is.
+
+Every message proves itself by its term, every session by its ledger. What does not fit any more is kept and named;
+messages whose session is lost get one of the source "recovered".
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+import apsw
+
+from ....errors import Corrupt, NotFound, SessionDBError
+from ....upkeep import Salvage
+from .. import checksums
+from ..connection import connect, translated
+from ..provider import SQLiteProvider
+from . import catalogue, image, ledgers, offline
+from .rebuild import Rebuild
+from .salvage import Salvager
+
+
+def repair(path: str, output: str | None = None) -> Salvage:
+    """Salvage a store that no one has open into a new file, and say what was saved and what was lost."""
+    if not os.path.isfile(path):
+        raise NotFound(f"no store at {path}")
+    offline.require_unused(path, "repair it")
+    target = os.path.abspath(output or f"{path}.repaired-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}")
+    if os.path.lexists(target):
+        raise SessionDBError(f"{target} exists; give another name with --output")
+    offline.require_room(os.path.dirname(target), sum(os.path.getsize(f) for f in _files(path)))
+    best = _best(path, target)
+    try:
+        os.link(best.target, target)
+    finally:
+        offline.discard(best.target)
+    best.target = target
+    offline.sync(target)
+    return best
+
+
+def _files(path: str) -> list[str]:
+    return [path + suffix for suffix in ("", "-wal") if os.path.exists(path + suffix)]
+
+
+def _best(path: str, target: str) -> Salvage:
+    """Salvage with the WAL; when that leaves gaps, also without it: it may belong to another file."""
+    first = _salvaged(path, f"{target}.part", with_log=True)
+    if first.complete or len(_files(path)) == 1:
+        return first
+    second = _salvaged(path, f"{target}.part2", with_log=False)
+    better, worse = (first, second) if _intact(first) >= _intact(second) else (second, first)
+    if better is second:
+        better.notes.append("the WAL was left out: with it, fewer sessions are whole; it may belong to another file")
+    offline.discard(worse.target)
+    return better
+
+
+def _intact(salvage: Salvage) -> tuple[int, int]:
+    """How many sessions came over whole, then how many messages at all."""
+    saved = {table.table: table.saved for table in salvage.tables}
+    touched = {*salvage.placeholders, *salvage.lost_messages, *salvage.altered_messages}
+    return saved.get("sessions", 0) - len(touched), saved.get("messages", 0)
+
+
+def _salvaged(path: str, draft: str, *, with_log: bool) -> Salvage:
+    report = Salvage(path, draft)
+    offline.discard(draft)
+    try:
+        with image.opened(path, with_log=with_log) as pages:
+            _create(draft, page_checksums=pages.reserved == checksums.RESERVED and checksums.available())
+            connection = connect(draft)
+            try:
+                _fill(connection, pages, report)
+            finally:
+                connection.close()
+    except apsw.Error as exc:
+        offline.discard(draft)
+        raise translated(exc, draft) from exc
+    except BaseException:
+        offline.discard(draft)
+        raise
+    return report
+
+
+def _create(path: str, *, page_checksums: bool) -> None:
+    provider = SQLiteProvider()
+    provider.initialize(path=path, checksums=page_checksums, synchronous="NORMAL")
+    provider.shutdown()
+
+
+def _fill(connection: apsw.Connection, pages: image.Image, report: Salvage) -> None:
+    # The draft is thrown away when anything goes wrong, and synced as a whole at the end.
+    connection.execute("PRAGMA synchronous = OFF")
+    connection.execute("PRAGMA foreign_keys = OFF")
+    fresh = catalogue.of(connection.execute(catalogue.SCHEMA).fetchall())
+    connection.execute("BEGIN IMMEDIATE")
+    salvager = Salvager(pages, fresh)
+    Rebuild(connection, fresh, report).run(salvager)
+    _note_damage(salvager, report)
+    connection.execute(
+        "INSERT OR REPLACE INTO meta (name, value) VALUES ('repaired', ?)", (json.dumps(_summary(report)),)
+    )
+    connection.execute("COMMIT")
+    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    _check(connection, report)
+
+
+def _note_damage(salvager: Salvager, report: Salvage) -> None:
+    if not salvager.image.header_sound:
+        report.notes.append("the header of the file is damaged")
+    if salvager.unreadable_pages or salvager.broken_cells:
+        report.notes.append(
+            f"{salvager.unreadable_pages} pages and {salvager.broken_cells} entries of pages could not be read"
+        )
+
+
+def _summary(report: Salvage) -> dict[str, object]:
+    return {
+        "from": report.source,
+        "at": time.time(),
+        "lost": {table.table: table.lost for table in report.tables if table.lost},
+        "placeholders": len(report.placeholders),
+    }
+
+
+def _check(connection: apsw.Connection, report: Salvage) -> None:
+    problems = connection.execute("PRAGMA quick_check(1)").fetchall()
+    checked = ledgers.check(connection)
+    if problems != [("ok",)] or not checked.ok:
+        raise Corrupt(f"what was salvaged from {report.source} does not check out; please report this as a bug")
