@@ -22,6 +22,9 @@ TABLES: dict[str, dict[str, str]] = {
         "memory": "sessiondb.backends.memory:MemoryProvider",
         "sqlite": "sessiondb.backends.sqlite:SQLiteProvider",
     },
+    "upkeep": {
+        "sqlite": "sessiondb.backends.sqlite.upkeep:SQLiteUpkeep",
+    },
     "commands": {
         "delete": "sessiondb.cli.delete:command",
         "export": "sessiondb.cli.export:command",

@@ -14,15 +14,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sessiondb import errors
-from sessiondb.backends.sqlite import connection
-from sessiondb.db import SessionDB
-from sessiondb.sql.driver import Tx
-
 import acknowledged
 import failing_disk
 import story
 from inside import engine_of, transact, writer_of
+
+from sessiondb import errors
+from sessiondb.backends.sqlite import connection
+from sessiondb.db import SessionDB
+from sessiondb.sql.driver import Tx
 
 _WAIT = """
 import os, sys, time

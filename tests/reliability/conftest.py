@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
 from nursery import Nursery
 
 # Files as the original's versions left them are built there.

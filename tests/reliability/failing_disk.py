@@ -36,7 +36,7 @@ def _failed_sync(file: _File) -> None:
 
 def _coded(kind: type[apsw.Error], code: int) -> apsw.Error:
     error = kind("injected")
-    error.extendedresult = code
+    error.extendedresult = code  # type: ignore[attr-defined]
     return error
 
 

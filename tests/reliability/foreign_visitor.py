@@ -1,7 +1,7 @@
 """A program that is none of ours: opens the file with the standard library's SQLite, reads, closes.
 
-    foreign_visitor.py PATH         once
-    foreign_visitor.py PATH COUNTS  again and again until it is killed, counting its visits in the file COUNTS
+foreign_visitor.py PATH         once
+foreign_visitor.py PATH COUNTS  again and again until it is killed, counting its visits in the file COUNTS
 """
 
 from __future__ import annotations

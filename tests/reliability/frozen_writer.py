@@ -10,9 +10,8 @@ from __future__ import annotations
 import sys
 import time
 
-import apsw
-
 import acknowledged
+import apsw
 
 INSERT = "INSERT INTO messages (session_id, role, content, timestamp) VALUES (?, 'user', ?, ?)"
 COUNT = "UPDATE sessions SET message_count = message_count + 1 WHERE id = ?"

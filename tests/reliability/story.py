@@ -11,16 +11,16 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import acknowledged
+
 from sessiondb.backends.memory import MemoryProvider
 from sessiondb.db import SessionDB
-
-import acknowledged
 
 Step = Callable[[SessionDB], object]
 LANE = "story"
 NOON = 1_750_000_000.0
 TOOLS = [{"id": "c1", "function": {"name": "find", "arguments": "{}"}}]
-BATCH = [
+BATCH: list[dict[str, Any]] = [
     {"role": "assistant", "content": None, "tool_calls": TOOLS},
     {"role": "tool", "content": "/etc/hosts", "tool_call_id": "c1"},
     {"role": "assistant", "content": "found it", "message_key": "k1"},

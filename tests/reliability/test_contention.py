@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import statistics
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
-
-import pytest
-
-from sessiondb import SessionDB, errors
+from typing import Any
 
 import acknowledged
+import apsw
+import pytest
 from actors import wait_for_file
-from conftest import Say
 from inside import integrity
 from nursery import Nursery
 from scale import scaled
+
+from conftest import Say
+from sessiondb import SessionDB, errors
+from sessiondb.backends.sqlite import schema
 
 pytestmark = pytest.mark.alone
 
@@ -141,3 +146,63 @@ class TestOpening:
             failed=0,
             seconds=time.monotonic() - begun,
         )
+
+    def test_a_directory_that_another_made_meanwhile_is_no_error(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        real = os.makedirs
+
+        def overtaken(*arguments: Any, **options: Any) -> None:
+            path.parent.mkdir(exist_ok=True)
+            real(*arguments, **options)
+
+        monkeypatch.setattr(os, "makedirs", overtaken)
+        with SessionDB(path) as db:
+            assert db.session_count() == 0
+
+    def test_it_waits_for_whoever_has_the_file_for_himself(self, path: Path) -> None:
+        """The last to close a store, or the first after a crash, has it for a moment."""
+        SessionDB(path).close()
+        other = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs="unix")
+        other.pragma("locking_mode", "exclusive")
+        other.execute("BEGIN EXCLUSIVE; UPDATE sessions SET title = NULL; COMMIT")
+        closing = threading.Timer(0.3, other.close)
+        closing.start()
+        with SessionDB(path) as db:
+            assert db.session_count() == 0
+        closing.join()
+
+    def test_a_schema_that_arrives_between_two_looks_is_not_foreign(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Another process creates the store while this one asks whose it is."""
+        path.parent.mkdir()
+        empty = apsw.Connection(str(path), vfs="unix")
+        empty.pragma("journal_mode", "wal")
+        empty.execute("CREATE TABLE waiting (x); DROP TABLE waiting")
+        real = schema.kind_of
+
+        def overtaken(connection: Any) -> schema.Kind:
+            monkeypatch.setattr(schema, "kind_of", real)
+            return real(_Overtaken(connection, lambda: schema.install(empty, schema.Kind("empty"))))  # type: ignore[arg-type]
+
+        monkeypatch.setattr(schema, "kind_of", overtaken)
+        with SessionDB(path) as db:
+            assert db.session_count() == 0
+        empty.close()
+
+
+class _Overtaken:
+    """A connection beside which something happens after its first question."""
+
+    def __init__(self, connection: apsw.Connection, happening: Callable[[], None]) -> None:
+        self._connection = connection
+        self._happening = happening
+
+    def pragma(self, name: str) -> Any:
+        answer = self._connection.pragma(name)
+        self._happening()
+        return answer
+
+    def execute(self, sql: str) -> Any:
+        return self._connection.execute(sql)

@@ -9,19 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import apsw
-import pytest
-
-import sessiondb.backends.sqlite.connection as connection_module
-from sessiondb import SessionDB, errors
-from sessiondb.backends.sqlite import engine
-from sessiondb.sql.driver import Tx
-
 import failing_disk
+import pytest
 import story
-from conftest import Say
 from failing_disk import Disk
 from inside import engine_of, integrity, transact, writer_of
 from nursery import Nursery
+
+import sessiondb.backends.sqlite.connection as connection_module
+from conftest import Say
+from sessiondb import SessionDB, errors
+from sessiondb.backends.sqlite import engine
+from sessiondb.sql.driver import Tx
 
 pytestmark = pytest.mark.alone
 
@@ -189,7 +188,7 @@ class TestGroup:
         try:
             transact(db, work)
             outcomes[name] = "ok"
-        except Exception as exc:
+        except errors.SessionDBError as exc:
             outcomes[name] = type(exc)
 
     def remember(self, name: str) -> Any:

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from actors import wait_for
+from inside import engine_of, transact
+from nursery import Nursery
 
 from sessiondb import SessionDB, errors
 from sessiondb.backends.sqlite import locks
 from sessiondb.backends.sqlite.gate import Gate
-
-from actors import wait_for
-from inside import engine_of, transact
-from nursery import Nursery
+from sessiondb.sql.driver import Tx
 
 pytestmark = pytest.mark.alone
 
@@ -43,7 +43,7 @@ def rival(tmp_path: Path) -> Iterator[Gate]:
     made.close()
 
 
-def in_background(work: Callable[[], None]) -> threading.Thread:
+def in_background(work: Callable[[], object]) -> threading.Thread:
     thread = threading.Thread(target=work)
     thread.start()
     return thread
@@ -191,7 +191,7 @@ class TestEngine:
             db.create_session("a", "cli")
             inside, release = threading.Event(), threading.Event()
 
-            def slow(tx: object) -> None:
+            def slow(tx: Tx) -> None:
                 inside.set()
                 release.wait(LONG)
 
@@ -203,3 +203,37 @@ class TestEngine:
             thread.join(LONG)
             hasty.append_message("a", "user", "in time")
             assert hasty.message_count("a") == 1
+
+
+class TestClosing:
+    """A program that ends closes its store while its threads still use it."""
+
+    @pytest.mark.parametrize("kind", ["write", "read"])
+    def test_it_waits_for_those_who_are_at_it(self, path: Path, kind: str) -> None:
+        db = SessionDB(path)
+        inside, release = threading.Event(), threading.Event()
+        ended: list[str] = []
+
+        def slow(tx: Tx) -> None:
+            tx.rows("SELECT COUNT(*) FROM sessions")
+            inside.set()
+            release.wait(LONG)
+            ended.append(kind)
+
+        working = in_background(lambda: getattr(db.provider.driver, kind)(slow))  # type: ignore[attr-defined]
+        inside.wait(LONG)
+        closing = in_background(lambda: (db.close(), ended.append("close")))  # type: ignore[func-returns-value]
+        closing.join(SOON)
+        release.set()
+        for thread in (working, closing):
+            thread.join(LONG)
+        assert ended == [kind, "close"]
+
+    def test_those_who_come_later_are_told(self, path: Path) -> None:
+        db = SessionDB(path)
+        engine = engine_of(db)
+        db.close()
+        with pytest.raises(errors.Closed):
+            engine.write(lambda tx: None)
+        with pytest.raises(errors.Closed):
+            engine.read(lambda tx: None)

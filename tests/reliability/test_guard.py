@@ -6,12 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import foreign_visitor
 import pytest
+from nursery import Nursery
 
 from sessiondb import SessionDB
-
-import foreign_visitor
-from nursery import Nursery
 
 # Fewer than are written between two checkpoints: those would show what the deleted WAL held.
 MORE = 40

@@ -8,19 +8,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import apsw
-import pytest
-
-from sessiondb import SessionDB
-from sessiondb.backends.sqlite import schema
-
 import acknowledged
+import apsw
 import frozen_writer
+import pytest
 from actors import wait_for
-from conftest import Say
 from inside import integrity
 from scale import scaled
-from seed_files import build
+from seed_files import build  # type: ignore[import-not-found]
+
+from conftest import Say
+from sessiondb import SessionDB
+from sessiondb.backends.sqlite import schema
 
 OLD = scaled(300, 5000)
 BEFORE_THE_UPDATE = 50

@@ -11,16 +11,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
-from sessiondb import SessionDB
-
 import acknowledged
 import foreign_visitor
-from conftest import Say
+import pytest
 from inside import integrity
 from nursery import Nursery
 from scale import scaled
+
+from conftest import Say
+from sessiondb import SessionDB
 
 CYCLES = scaled(200, 10_000)
 WRITERS = [[f"w{number}-main", f"w{number}-thread"] for number in range(4)]
@@ -78,7 +77,7 @@ def test_nothing_acknowledged_is_lost_doubled_or_out_of_order(
         begun = time.monotonic()
         torment(nursery, path, acks)
         seconds = time.monotonic() - begun
-    nursery.stop(visitor)
+    assert nursery.stop(visitor) == -signal.SIGKILL, nursery.complaints()
     with SessionDB(path) as db:
         gone = {lane: missing for lane in LANES if (missing := lost(db, acks, lane))}
         jumbled = [lane for lane in LANES if not is_in_order(db, lane)]

@@ -7,14 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import acknowledged
 import pytest
+import story
+from inside import integrity
 
 from sessiondb import SessionDB
 from sessiondb.backends.sqlite import engine
-
-import acknowledged
-import story
-from inside import integrity
 
 pytestmark = pytest.mark.alone
 
@@ -52,7 +51,12 @@ class TestCommits:
         assert integrity(path) == "ok"
 
 
-APPEND = "import sys, sessiondb\ndb = sessiondb.open(sys.argv[1])\nfor n in range(100): db.append_message('a', 'user', str(n))"
+APPEND = """
+import sys, sessiondb
+db = sessiondb.open(sys.argv[1])
+for number in range(100):
+    db.append_message("a", "user", str(number))
+"""
 
 
 class TestCheckpoints:

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import apsw
 import pytest
+from inside import integrity
 
 from sessiondb import SessionDB
-
-from inside import integrity
 
 TAMPERINGS = {
     "removed": "DELETE FROM messages WHERE seq = 3",
@@ -50,7 +49,9 @@ def test_what_was_tampered_with_is_named(fast_path: Path, statement: str) -> Non
 def test_without_the_ledger_a_loss_is_invisible(fast_path: Path) -> None:
     """The same loss, with the ledger made to agree: nothing is left that could tell."""
     path = store(fast_path / "state.db")
-    settle = "UPDATE sessions SET ledger = (SELECT SUM(term) & 4611686018427387903 FROM messages WHERE session_id = 'a')"
+    settle = (
+        "UPDATE sessions SET ledger = (SELECT SUM(term) & 4611686018427387903 FROM messages WHERE session_id = 'a')"
+    )
     tampered(path, "DELETE FROM messages WHERE seq = 3", settle)
     assert integrity(path) == "ok"
     with SessionDB(path) as db:

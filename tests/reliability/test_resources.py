@@ -9,15 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from sessiondb import SessionDB
-from sessiondb.backends.sqlite import engine
-
 from actors import wait_for_file
-from conftest import Say
 from inside import wal_size
 from nursery import Nursery
 from scale import scaled
+
+from conftest import Say
+from sessiondb import SessionDB
+from sessiondb.backends.sqlite import engine
 
 pytestmark = pytest.mark.alone
 

@@ -8,18 +8,17 @@ import signal
 import time
 from pathlib import Path
 
-import pytest
-
-from sessiondb import SessionDB
-from sessiondb.backends.sqlite import locks
-
 import acknowledged
+import pytest
 from actors import wait_for, wait_for_file
-from conftest import Say
 from inside import integrity, writer_of
 from interrupts import Interrupter
 from nursery import Nursery
 from scale import scaled
+
+from conftest import Say
+from sessiondb import SessionDB
+from sessiondb.backends.sqlite import locks
 
 pytestmark = pytest.mark.alone
 
@@ -60,6 +59,18 @@ class TestCtrlC:
             assert db.verify().problems == []
         say("Ctrl-C at every moment of an append", moments=moment - 1, stuck=0)
         assert integrity(path) == "ok"
+
+    def test_at_every_moment_of_a_read_the_next_one_is_fresh(self, fast_path: Path, say: Say) -> None:
+        moment, interrupted = 0, True
+        with SessionDB(fast_path / "state.db", readers=1) as db:
+            db.create_session("a", "cli")
+            while interrupted:
+                moment += 1
+                interrupted = Interrupter(moment).run(lambda: db.get_messages("a"))
+                db.append_message("a", "user", str(moment))
+                assert db.get_messages("a")[-1]["content"] == str(moment)
+                assert moment < MOST_MOMENTS
+        say("Ctrl-C at every moment of a read", moments=moment - 1, stuck=0)
 
     def test_again_and_again_in_a_program_with_threads(
         self, path: Path, tmp_path: Path, nursery: Nursery, say: Say

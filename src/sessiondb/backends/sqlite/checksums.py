@@ -17,21 +17,21 @@ _EXTENSION = "cksumvfs"
 
 def available() -> bool:
     """Whether this installation of apsw brings the VFS."""
-    import apsw.sqlite_extra
+    from apsw import sqlite_extra
 
-    return VFS in apsw.vfs_names() or apsw.sqlite_extra.has(_EXTENSION) == "extension"
+    return VFS in apsw.vfs_names() or sqlite_extra.has(_EXTENSION) == "extension"
 
 
 def load() -> str:
     """The name of the VFS, registered on first use. Raises NotSupported where apsw lacks it."""
     if VFS in apsw.vfs_names():
         return VFS
-    import apsw.sqlite_extra
+    from apsw import sqlite_extra
 
     connection = apsw.Connection(":memory:", vfs="unix")
     try:
-        apsw.sqlite_extra.load(connection, _EXTENSION)
-    except (apsw.Error, apsw.sqlite_extra.NotAvailable, LookupError) as exc:
+        sqlite_extra.load(connection, _EXTENSION)
+    except (apsw.Error, sqlite_extra.NotAvailable, LookupError) as exc:
         raise errors.NotSupported(
             "this store has page checksums, and this apsw lacks their VFS: pip install -U apsw from PyPI"
         ) from exc

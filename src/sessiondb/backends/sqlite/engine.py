@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
@@ -23,6 +23,9 @@ from .gate import Gate
 from .guard import Guard
 from .readers import Readers
 from .writer import Writer
+
+if TYPE_CHECKING:
+    from .index.searcher import Searcher
 
 R = TypeVar("R")
 
@@ -56,6 +59,7 @@ class Engine:
         self.guard: Guard | None = None
         self.writer: Writer | None = None
         self._checkpointed = 0
+        self._searcher: Searcher | None = None
         self._open()
 
     # --- connections ---
@@ -138,6 +142,17 @@ class Engine:
         finally:
             connection.set_busy_timeout(0)
 
+    # --- search ---
+
+    def searcher(self) -> Searcher:
+        """The index of this store, opened when first asked."""
+        with _registry:
+            if self._searcher is None:
+                from .index.searcher import Searcher
+
+                self._searcher = Searcher(self)
+            return self._searcher
+
     # --- facts ---
 
     def facts(self) -> dict[str, Any]:
@@ -158,6 +173,9 @@ class Engine:
         if last is not None:
             # Unlocked first, so that our last connection may tidy up; closed after it, see guard.py.
             last.unlock()
+        if self._searcher is not None:
+            self._searcher.close()
+            self._searcher = None
         self.readers.close()
         if self.writer is not None:
             self.writer.connection.close()

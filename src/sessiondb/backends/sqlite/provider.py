@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ... import errors
+from ...models import Filter, Matches, MessageFilter, Page, SearchOrder
 from ...provider import Features
 from ...sql.driver import Driver, Tx
 from ...sql.provider import SQLProvider
@@ -14,7 +16,11 @@ from . import mounts, schema, store
 from .connection import OLDEST_SQLITE, has_checksums, sqlite_version
 from .engine import Engine, Options
 
+if TYPE_CHECKING:
+    from ...search.query import Query
+
 R = TypeVar("R")
+SCANNED = "the search index could not be used; the answer was read from the messages themselves"
 _SYNCHRONOUS = ("FULL", "NORMAL", "EXTRA")
 
 
@@ -45,7 +51,7 @@ class Handle:
 
 class SQLiteProvider(SQLProvider):
     name = "sqlite"
-    features = Features()
+    features = Features(indexed_search=True)
 
     def __init__(self) -> None:
         self.path: str | None = None
@@ -89,6 +95,17 @@ class SQLiteProvider(SQLProvider):
         if isinstance(self.driver, Handle):
             held, self.driver = self.driver, _Closed()
             store.release(held.engine)
+
+    def search(
+        self, query: Query, where: Filter, messages: MessageFilter, page: Page, order: SearchOrder, now: float
+    ) -> Matches:
+        if query.node is None or not isinstance(self.driver, Handle):
+            return super().search(query, where, messages, page, order, now)
+        found = self.driver.engine.searcher().search(query, where, messages, page, order, now)
+        if found is not None:
+            return found
+        scanned = super().search(query, where, messages, page, order, now)
+        return replace(scanned, notices=(*scanned.notices, SCANNED))
 
     def size_bytes(self) -> int:
         return sum(_size(f"{self.path}{suffix}") for suffix in ("", "-wal"))

@@ -11,7 +11,7 @@ import re
 
 import apsw
 
-from ..checksums import VFS, load
+from .. import checksums
 
 STATE = ("store_id", "analyser", "last_id", "last_change")
 _SCHEMA = """
@@ -48,7 +48,7 @@ def path_of(data_path: str, number: int) -> str:
 def opened(path: str, *, read_only: bool = False) -> apsw.Connection:
     """A connection to an index file, through the VFS that checks every page it reads."""
     flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
-    connection = apsw.Connection(path, flags=flags | apsw.SQLITE_OPEN_URI, vfs=load())
+    connection = apsw.Connection(path, flags=flags | apsw.SQLITE_OPEN_URI, vfs=checksums.load())
     connection.set_busy_timeout(100)
     if not read_only:
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -64,7 +64,7 @@ def created(path: str, store_id: str, analyser: int) -> None:
     connection = opened(path)
     try:
         # Room for the checksum at the end of each page; must be set before the first write.
-        connection.reserve_bytes(8)
+        checksums.reserve(connection)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(_SCHEMA)
@@ -85,4 +85,4 @@ def remove(path: str) -> None:
 
 def checks_pages(connection: apsw.Connection) -> bool:
     """Whether the checksum VFS guards this file."""
-    return VFS in apsw.vfs_names() and connection.pragma("checksum_verification") == 1
+    return str(connection.pragma("checksum_verification")) == "1"

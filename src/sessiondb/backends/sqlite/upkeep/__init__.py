@@ -1,0 +1,49 @@
+"""Looking after SQLite stores: checks, repair, copies, space."""
+
+from __future__ import annotations
+
+import apsw
+
+from ....upkeep import Backup, Diagnosis, Optimized, Restored, Salvage
+from ....verify import Report, Tick
+from ..connection import translated
+
+
+class SQLiteUpkeep:
+    """See `sessiondb.upkeep.Upkeep`; each part is imported when it is used."""
+
+    def verify(self, path: str, tick: Tick | None = None) -> Report:
+        from . import ledgers, offline
+
+        with offline.looking(path) as connection:
+            try:
+                return ledgers.check(connection, tick)
+            except apsw.Error as exc:
+                raise translated(exc, path) from exc
+
+    def doctor(self, path: str, tick: Tick | None = None) -> Diagnosis:
+        from .doctor import doctor
+
+        return doctor(path, tick)
+
+    def repair(self, path: str, output: str | None = None) -> Salvage:
+        from .repair import repair
+
+        return repair(path, output)
+
+    def backup(
+        self, path: str, target: str | None = None, *, keep: int | None = None, every: float | None = None
+    ) -> Backup:
+        from .backup import backup
+
+        return backup(path, target, keep=keep, every=every)
+
+    def restore(self, backup: str, path: str, *, over: bool = False) -> Restored:
+        from .restore import restore
+
+        return restore(backup, path, over=over)
+
+    def optimize(self, path: str, *, full: bool = False, tick: Tick | None = None) -> Optimized:
+        from .optimize import optimize
+
+        return optimize(path, full=full, tick=tick)

@@ -122,7 +122,9 @@ def _described(scratch: apsw.Connection, name: str, sql: str | None) -> Table | 
         return None
     try:
         scratch.execute(sql)
-        found = scratch.execute('SELECT name, type, "notnull", pk FROM pragma_table_info(?)', (name,)).fetchall()
+        found: list[SchemaRow] = scratch.execute(
+            'SELECT name, type, "notnull", pk FROM pragma_table_info(?)', (name,)
+        ).fetchall()
         (without,) = scratch.execute("SELECT wr FROM pragma_table_list WHERE name = ?", (name,)).fetchall()[0]
     except apsw.Error:
         return None

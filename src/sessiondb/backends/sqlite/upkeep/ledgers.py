@@ -8,6 +8,7 @@ from typing import Any
 
 import apsw
 
+from ....sql.driver import Row
 from ....sql.escape import unescape
 from ....sql.rows import MESSAGE_LIST, stored_message
 from ....verify import Problem, Report, Tick, check_session
@@ -28,7 +29,8 @@ ROWS = f"""
 def check(connection: apsw.Connection, tick: Tick | None = None) -> Report:
     """Check all sessions on one snapshot."""
     report = Report()
-    for name, last_seq, total in connection.execute(SESSIONS).fetchall():
+    sessions: list[Row] = connection.execute(SESSIONS).fetchall()
+    for name, last_seq, total in sessions:
         session = {"id": unescape(name), "last_seq": last_seq, "ledger": total}
         checked = 0
         try:

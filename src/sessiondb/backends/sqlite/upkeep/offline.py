@@ -97,7 +97,7 @@ def looking(path: str) -> Iterator[apsw.Connection]:
         with _closing(connect(path, read_only=True)) as connection:
             connection.set_busy_timeout(5000)
             yield connection
-    elif not any(_size(path + suffix) for suffix in ("-wal", "-journal")):
+    elif not has_log(path):
         with _closing(connect(path, read_only=True, immutable=True)) as connection:
             yield connection
     else:
@@ -152,6 +152,11 @@ def discard(path: str) -> None:
             os.unlink(path + suffix)
 
 
+def has_log(path: str) -> bool:
+    """Whether a WAL or journal lies beside the file that is part of the truth."""
+    return any(_size(path + suffix) for suffix in ("-wal", "-journal"))
+
+
 def _size(path: str) -> int:
     try:
         return os.path.getsize(path)
@@ -170,7 +175,7 @@ def copy_database(source: apsw.Connection, target: str, path: str, pages: int = 
         if snapshot:
             source.execute("BEGIN")
             source.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
-        with _closing(connect(target, vfs=_vfs_of(source))) as copy:
+        with _closing(connect(target, vfs=source.open_vfs)) as copy:
             with copy.backup("main", source, "main") as steps:
                 while not steps.done:
                     steps.step(pages)
@@ -179,7 +184,3 @@ def copy_database(source: apsw.Connection, target: str, path: str, pages: int = 
             source.execute("ROLLBACK")
     except apsw.Error as exc:
         raise translated(exc, path) from exc
-
-
-def _vfs_of(connection: apsw.Connection) -> str:
-    return connection.open_vfs

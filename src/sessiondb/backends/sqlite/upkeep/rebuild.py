@@ -203,7 +203,7 @@ class Rebuild:
 
     def _settle(self) -> None:
         self._add_placeholders()
-        for name, last_seq, total in self._connection.execute(SESSIONS).fetchall():
+        for name, last_seq, total in self._rows(SESSIONS):
             self._settle_session(name, last_seq or 0, total or 0)
         self._tables["messages"].lost = sum(map(len, self._report.lost_messages.values()))
         self._connection.execute(ORPHANED)
@@ -214,8 +214,11 @@ class Rebuild:
         for statement in HIGHEST_ID:
             self._connection.execute(statement)
 
+    def _rows(self, sql: str) -> list[Entry]:
+        return self._connection.execute(sql).fetchall()
+
     def _add_placeholders(self) -> None:
-        for name, started_at in self._connection.execute(HOMELESS).fetchall():
+        for name, started_at in self._rows(HOMELESS):
             self._connection.execute(ADD_PLACEHOLDER, (name, RECOVERED, started_at))
             self._report.placeholders.append(unescape(name))
         named = set(self._report.placeholders)

@@ -1,0 +1,63 @@
+"""A query as an FTS5 expression, and the score of a row computed where the matches are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+
+from ....search import rank
+from ....search.nodes import And, Leaf, Node, Not, Or, Phrase, Term
+
+BODY, EXTRA = 0, 1
+
+
+def expression(node: Node) -> str:
+    match node:
+        case Term(token, prefix):
+            return f'"{token}"{" *" if prefix else ""}'
+        case Phrase(tokens, prefix):
+            return f'"{" ".join(tokens)}"{" *" if prefix else ""}'
+        case Or(parts):
+            return "(" + " OR ".join(map(expression, parts)) + ")"
+        case Not(part):
+            raise ValueError(f"a negation stands only beside what it excludes from: {part}")
+        case And(parts):
+            wanted = " AND ".join(expression(part) for part in parts if not isinstance(part, Not))
+            excluded = "".join(f" NOT {expression(part.part)}" for part in parts if isinstance(part, Not))
+            return f"(({wanted}){excluded})"
+
+
+def scored_leaves(node: Node) -> list[Leaf | None]:
+    """The leaves in the order in which FTS5 numbers its phrases; None for those that must be absent."""
+    match node:
+        case Or(parts):
+            return [leaf for part in parts for leaf in scored_leaves(part)]
+        case Not(part):
+            return [None for _ in scored_leaves(part)]
+        case And(parts):
+            ordered = sorted(parts, key=lambda part: isinstance(part, Not))
+            return [leaf for part in ordered for leaf in scored_leaves(part)]
+        case _:
+            return [node]
+
+
+def relevance(api: apsw.FTS5ExtensionApi, /, *rarities: Any) -> float:
+    """The worth of the current row but for its age: one rarity per phrase, 0 for those that must be absent."""
+    length = api.column_size(BODY)
+    total = 0.0
+    for phrase, rarity in enumerate(rarities):
+        if rarity:
+            columns = api.phrase_locations(phrase)
+            times = len(columns[BODY]) + rank.EXTRA_WEIGHT * len(columns[EXTRA])
+            total += rank.frequency(times, length) * rarity
+    return total
+
+
+def register(connection: apsw.Connection) -> None:
+    connection.register_fts5_function("relevance", relevance)
+
+
+def arguments(rarities: Sequence[float]) -> str:
+    return "".join(f", {rarity!r}" for rarity in rarities)
