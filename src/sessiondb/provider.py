@@ -26,6 +26,7 @@ from .models import (
     SessionRow,
     ToolCallRow,
 )
+from .replay import TURN_COLUMNS, Turn, turn
 
 if TYPE_CHECKING:
     from .search.query import Query
@@ -168,6 +169,11 @@ class SessionDBProvider(ABC):
         include_inactive: bool = False,
     ) -> list[MessageRow]:
         """Messages in order, with positions above `after` and below `before`; `newest` keeps the last `limit`."""
+
+    def get_turns(self, session_id: str) -> list[Turn]:
+        """The active messages in the form of `replay.turn`; providers may have a shorter way."""
+        rows = self.stored_messages(session_id)
+        return [turn(*(row[name] for name in TURN_COLUMNS)) for row in rows if row["active"]]
 
     @abstractmethod
     def get_message(self, message_id: int) -> MessageRow | None: ...

@@ -6,31 +6,44 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from .models import MessageRow
-
 INTERRUPTED = "[no result: the session was interrupted before this tool call finished]"
 
 Turn = dict[str, Any]
+TURN_COLUMNS = (
+    "role", "content", "content_type", "tool_call_id", "tool_name", "tool_calls", "reasoning", "reasoning_details",
+    "codex_reasoning_items", "timestamp",
+)  # fmt: skip
 
 
-def turn(message: MessageRow, *, timestamps: bool = False) -> Turn:
-    """Role and content always; tool and reasoning keys only when they are set."""
-    out: Turn = {"role": message["role"], "content": message["content"]}
-    if message["tool_call_id"]:
-        out["tool_call_id"] = message["tool_call_id"]
-    if message["tool_name"]:
-        out["tool_name"] = message["tool_name"]
-    if message["tool_calls"]:
-        out["tool_calls"] = message["tool_calls"]
-    if message["role"] == "assistant":
-        if message["reasoning"]:
-            out["reasoning"] = message["reasoning"]
-        if message["reasoning_details"]:
-            out["reasoning_details"] = _decoded(message["reasoning_details"])
-        if message["codex_reasoning_items"]:
-            out["codex_reasoning_items"] = _decoded(message["codex_reasoning_items"])
-    if timestamps:
-        out["timestamp"] = message["timestamp"]
+def turn(
+    role: str,
+    content: Any,
+    content_type: str | None,
+    tool_call_id: str | None,
+    tool_name: str | None,
+    tool_calls: str | None,
+    reasoning: str | None,
+    reasoning_details: str | None,
+    codex_reasoning_items: str | None,
+    timestamp: float,
+) -> Turn:
+    """Role, content and time always; tool and reasoning keys only when they are set."""
+    if content_type == "json" and content is not None:
+        content = _decoded(content)
+    out: Turn = {"role": role, "content": content, "timestamp": timestamp}
+    if tool_call_id:
+        out["tool_call_id"] = tool_call_id
+    if tool_name:
+        out["tool_name"] = tool_name
+    if tool_calls and (calls := _decoded(tool_calls)):
+        out["tool_calls"] = calls
+    if role == "assistant":
+        if reasoning:
+            out["reasoning"] = reasoning
+        if reasoning_details:
+            out["reasoning_details"] = _decoded(reasoning_details)
+        if codex_reasoning_items:
+            out["codex_reasoning_items"] = _decoded(codex_reasoning_items)
     return out
 
 

@@ -56,13 +56,18 @@ class TableSaved:
 
 @dataclass(slots=True)
 class Salvage:
-    """What came out of a damaged store, and what did not."""
+    """What came out of a damaged store, and what did not.
+
+    `placeholders` are sessions that are lost themselves but not all their messages; `doubtful_sessions` come from
+    pages whose checksum does not fit.
+    """
 
     source: str
     target: str
     tables: list[TableSaved] = field(default_factory=list)
     lost_sessions: list[str] = field(default_factory=list)
     placeholders: list[str] = field(default_factory=list)
+    doubtful_sessions: list[str] = field(default_factory=list)
     lost_messages: dict[str, list[int]] = field(default_factory=dict)
     altered_messages: dict[str, list[int]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -70,8 +75,8 @@ class Salvage:
     @property
     def complete(self) -> bool:
         """Whether every row that is known of came over as it was written."""
-        nothing_missing = not any(table.lost for table in self.tables) and not self.placeholders
-        return nothing_missing and not self.lost_sessions and not self.lost_messages and not self.altered_messages
+        doubts = (self.lost_sessions, self.placeholders, self.doubtful_sessions, self.lost_messages)
+        return not any(table.lost for table in self.tables) and not any(doubts) and not self.altered_messages
 
 
 @dataclass(frozen=True, slots=True)

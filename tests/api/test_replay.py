@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from sessiondb.models import MESSAGE_COLUMNS
-from sessiondb.replay import INTERRUPTED, repaired, turn
+from sessiondb.replay import INTERRUPTED, TURN_COLUMNS, repaired, turn
 
 
-def row(**values: Any) -> Any:
-    return dict.fromkeys(MESSAGE_COLUMNS) | {"role": "user", "timestamp": 1.0} | values
+def made(**values: Any) -> Any:
+    return turn(**(dict.fromkeys(TURN_COLUMNS) | {"role": "user", "timestamp": 1.0} | values))
 
 
 def asked(*call_ids: str) -> dict[str, Any]:
@@ -33,7 +32,7 @@ SAID = {"role": "user", "content": "go on"}
     ("values", "expected"),
     [
         ({"content": "a"}, {"role": "user", "content": "a"}),
-        ({"content": None, "tool_name": "", "tool_calls": []}, {"role": "user", "content": None}),
+        ({"content": None, "tool_name": "", "tool_calls": "[]"}, {"role": "user", "content": None}),
         ({"role": "tool", "tool_call_id": "c"}, {"role": "tool", "content": None, "tool_call_id": "c"}),
         ({"role": "user", "reasoning": "r"}, {"role": "user", "content": None}),
         ({"role": "assistant", "reasoning": ""}, {"role": "assistant", "content": None}),
@@ -44,11 +43,7 @@ SAID = {"role": "user", "content": "go on"}
     ],
 )
 def test_a_turn_has_only_the_keys_that_are_set(values: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert turn(row(**values)) == expected
-
-
-def test_a_turn_may_carry_its_time() -> None:
-    assert turn(row(content="a"), timestamps=True) == {"role": "user", "content": "a", "timestamp": 1.0}
+    assert made(**values) == expected | {"timestamp": 1.0}
 
 
 @pytest.mark.parametrize(

@@ -125,14 +125,13 @@ class Messages(Handle):
         self, session_id: str, *, timestamps: bool = False, repair: bool = False
     ) -> list[dict[str, Any]]:
         """The conversation in the form model APIs take; `repair` closes tool calls that a crash left open."""
-        messages = self.provider.get_messages(session_id)
-        turns = [replay.turn(self._with_media(message), timestamps=timestamps) for message in messages]
+        turns = self.provider.get_turns(session_id)
+        for turn in turns:
+            if not timestamps:
+                del turn["timestamp"]
+            if turn["content"].__class__ is not str and turn["content"] is not None:
+                turn["content"] = media.inline(turn["content"], self._media_store().find)
         return replay.repaired(turns) if repair else turns
-
-    def _with_media(self, message: MessageRow) -> MessageRow:
-        if message["content_type"] == "json":
-            message["content"] = media.inline(message["content"], self._media_store().find)
-        return message
 
     def message_count(self, session_id: str | None = None) -> int:
         return self.provider.count_messages(session_id)

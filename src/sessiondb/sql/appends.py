@@ -54,6 +54,7 @@ COUNT_PLACED = """
            last_active = {greatest}(COALESCE(last_active, :last_active), :last_active),
            last_message_id = :last_message_id
      WHERE id = :session_id
+       AND NOT EXISTS (SELECT 1 FROM messages WHERE session_id = :session_id AND seq IS NULL)
 """
 RAISE_LAST_SEQ = """
     UPDATE sessions
@@ -118,6 +119,12 @@ def is_plain(draft: Draft) -> bool:
     return not (draft.calls or draft.media) and values["message_key"] is None and values["tool_call_id"] is None
 
 
+def append_after_adoption(tx: Tx, session_id: str, drafts: Sequence[Draft], expected_seq: int | None) -> list[int]:
+    """The long way: rows of older code get their positions first."""
+    adopt_all(tx, session_id)
+    return append_many(tx, session_id, drafts, expected_seq)
+
+
 def append_many(tx: Tx, session_id: str, drafts: Sequence[Draft], expected_seq: int | None) -> list[int]:
     found = tx.row(LEDGER, {"session_id": session_id})
     if found is None:
@@ -126,8 +133,7 @@ def append_many(tx: Tx, session_id: str, drafts: Sequence[Draft], expected_seq: 
     unknown = fresh(drafts, known)
     if not unknown:
         return [known[draft.values["message_key"]] for draft in drafts]
-    adopt_all(tx, session_id)
-    last_seq, total = tx.row(LEDGER, {"session_id": session_id}) or found
+    last_seq, total = found
     if expected_seq is not None and expected_seq != last_seq:
         raise Conflict(
             f"session {session_id!r} is at position {last_seq}, not {expected_seq}: "
@@ -185,8 +191,8 @@ def place(tx: Tx, session_id: str, last_seq: int, total: int, drafts: Sequence[D
         total = (total + term) & ledger.MASK
         placed.append({**draft.values, "session_id": session_id, "seq": last_seq, "term": term, "active": draft.active})
     ids = tx.insert_many(INSERT_PLACED, placed) if placed else []
-    if placed:
-        tx.run(COUNT_PLACED, _counted(session_id, placed, drafts, total, ids[-1]))
+    if placed and not tx.run(COUNT_PLACED, _counted(session_id, placed, drafts, total, ids[-1])):
+        raise Adrift
     if at_least > last_seq:
         tx.run(RAISE_LAST_SEQ, {"session_id": session_id, "last_seq": at_least})
     for message_id, draft in zip(ids, drafts, strict=True):

@@ -19,11 +19,12 @@ from ..models import (
     ToolCallRow,
 )
 from ..provider import SessionDBProvider
+from ..replay import TURN_COLUMNS, Turn, turn
 from ..rows import media_ref_row
 from . import appends, rows
 from .adopt import LEDGER, adopt_all
-from .driver import Driver, Tx, read, write
-from .escape import unescape
+from .driver import Driver, Row, Tx, read, write
+from .escape import MARK, unescape
 from .filters import messages_where, sessions_where
 
 PLACED = f"""
@@ -38,6 +39,22 @@ PLACED = f"""
 """
 UNPLACED = f"""
     SELECT {rows.MESSAGE_LIST}
+      FROM messages
+     WHERE session_id = :session_id
+       AND seq IS NULL
+     ORDER BY id
+"""
+# A replay needs no more than this, and is read whole.
+TURNS = f"""
+    SELECT {", ".join(TURN_COLUMNS)}
+      FROM messages
+     WHERE session_id = :session_id
+       AND seq IS NOT NULL
+       AND active = 1
+     ORDER BY seq
+"""
+UNPLACED_TURNS = f"""
+    SELECT {", ".join(TURN_COLUMNS)}
       FROM messages
      WHERE session_id = :session_id
        AND seq IS NULL
@@ -123,13 +140,13 @@ class MessagePrimitives(SessionDBProvider):
     driver: Driver
 
     def append(self, session_id: str, messages: Sequence[Draft], *, expected_seq: int | None = None) -> list[int]:
-        if expected_seq is None and len(messages) == 1 and appends.is_plain(messages[0]):
-            draft = messages[0]
-            try:
+        try:
+            if expected_seq is None and len(messages) == 1 and appends.is_plain(messages[0]):
+                draft = messages[0]
                 return [self.driver.write(lambda tx: appends.append_one(tx, session_id, draft))]
-            except appends.Adrift:
-                pass  # the long path gives the older rows their positions first
-        return self.driver.write(lambda tx: appends.append_many(tx, session_id, messages, expected_seq))
+            return self.driver.write(lambda tx: appends.append_many(tx, session_id, messages, expected_seq))
+        except appends.Adrift:
+            return self.driver.write(lambda tx: appends.append_after_adoption(tx, session_id, messages, expected_seq))
 
     @read
     def get_messages(
@@ -157,6 +174,14 @@ class MessagePrimitives(SessionDBProvider):
         if before is None and (limit is None or len(found) < limit):
             found += tx.rows(UNPLACED, {"session_id": session_id})[: None if limit is None else limit - len(found)]
         return rows.messages(found)
+
+    def get_turns(self, session_id: str) -> list[Turn]:
+        return [_turn(row) for row in self._turn_rows(session_id)]
+
+    @read
+    def _turn_rows(self, tx: Tx, session_id: str) -> list[Row]:
+        found = tx.rows(TURNS, {"session_id": session_id})
+        return found + tx.rows(UNPLACED_TURNS, {"session_id": session_id})
 
     @read
     def get_message(self, tx: Tx, message_id: int) -> MessageRow | None:
@@ -247,6 +272,14 @@ class MessagePrimitives(SessionDBProvider):
             chosen.params | {"limit": batch, "offset": 0},
         )
         return [(rows.message(row), _facts(row)) for row in found]
+
+
+def _turn(row: Row) -> Turn:
+    for value in row:
+        if value.__class__ is str and not value.isascii() and MARK in value:
+            row = tuple(unescape(each) if isinstance(each, str) else each for each in row)
+            break
+    return turn(*row)
 
 
 def _facts(row: tuple[Any, ...]) -> SessionRow:

@@ -31,13 +31,23 @@ class SQLiteTx:
         self.connection = connection
 
     def rows(self, sql: str, params: Params = _NOTHING) -> list[Row]:
-        return self.connection.execute(SQLITE.text(sql), storable(params)).fetchall()
+        try:
+            return self.connection.execute(SQLITE.text(sql), storable(params)).fetchall()
+        except UnicodeDecodeError as exc:
+            raise self._damaged_text() from exc
 
     def row(self, sql: str, params: Params = _NOTHING) -> Row | None:
         cursor = self.connection.execute(SQLITE.text(sql), storable(params))
-        found: Row | None = cursor.fetchone()
+        try:
+            found: Row | None = cursor.fetchone()
+        except UnicodeDecodeError as exc:
+            raise self._damaged_text() from exc
         cursor.close()
         return found
+
+    def _damaged_text(self) -> errors.Corrupt:
+        path = self.connection.filename
+        return errors.Corrupt(f"a text in {path} is damaged; `sessiondb doctor` tells what is left")
 
     def run(self, sql: str, params: Params = _NOTHING) -> int:
         self.connection.execute(SQLITE.text(sql), storable(params))

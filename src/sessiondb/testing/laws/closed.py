@@ -98,6 +98,7 @@ PRIMITIVES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "find_titles": (("deploy",), {}),
     "get_media_refs": (("s",), {}),
     "get_message": ((1,), {}),
+    "get_turns": (("s",), {}),
     "get_messages": (("s",), {}),
     "get_meta": (("key",), {}),
     "get_session": (("s",), {}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .image import Image
@@ -20,11 +20,15 @@ class Damaged(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A record with its rowid (0 in index trees); `text_sound` is False when a text was no UTF-8."""
+    """A record with its rowid (0 in index trees).
+
+    `text_sound` is False when a text was no UTF-8, `page_sound` when the checksum of its page does not fit.
+    """
 
     rowid: int
     values: tuple[Any, ...]
     text_sound: bool = True
+    page_sound: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +54,11 @@ def node(image: Image, number: int) -> Node:
     if pointers + 2 * cells > image.usable:
         raise Damaged(f"page {number} claims {cells} cells")
     found = Node(kind, [], [], 0)
+    sound = image.sound(number)
     broken = 0
     for at in struct.unpack_from(f">{cells}H", page, pointers):
         try:
-            _read_cell(image, page, at, kind, found)
+            _read_cell(image, page, at, kind, found, sound)
         except (Damaged, IndexError, struct.error):
             broken += 1
     if inner:
@@ -61,7 +66,7 @@ def node(image: Image, number: int) -> Node:
     return Node(kind, found.rows, found.children, broken)
 
 
-def _read_cell(image: Image, page: bytes, at: int, kind: int, found: Node) -> None:
+def _read_cell(image: Image, page: bytes, at: int, kind: int, found: Node, sound: bool) -> None:
     if not 8 <= at < image.usable:
         raise Damaged("a cell outside its page")
     if kind in (TABLE_INNER, INDEX_INNER):
@@ -73,7 +78,8 @@ def _read_cell(image: Image, page: bytes, at: int, kind: int, found: Node) -> No
     rowid = 0
     if kind == TABLE_LEAF:
         rowid, at = varint(page, at)
-    found.rows.append(record(rowid, payload(image, page, at, size, kind == TABLE_LEAF)))
+    row = record(rowid, payload(image, page, at, size, kind == TABLE_LEAF))
+    found.rows.append(row if sound else replace(row, page_sound=False))
 
 
 def varint(data: bytes, at: int) -> tuple[int, int]:

@@ -42,7 +42,9 @@ def doctor(path: str, tick: Tick | None = None) -> Diagnosis:
     except SessionDBError as exc:
         diagnosis.add("data", "damage", str(exc), _repair(path))
     except apsw.Error as exc:
-        diagnosis.add("data", "damage", f"cannot be read: {translated(exc, path)}", _repair(path))
+        diagnosis.add("data", "damage", str(translated(exc, path)), _repair(path))
+    except ValueError as exc:
+        diagnosis.add("data", "damage", f"a text in the file is damaged: {exc}", _repair(path))
     return diagnosis
 
 
@@ -117,6 +119,8 @@ class _Examination:
             check()
         except apsw.Error as exc:
             self._damage(str(translated(exc, self._path)))
+        except ValueError as exc:
+            self._damage(f"a text in the file is damaged: {exc}")
 
     def _damage(self, message: str) -> None:
         known = {finding.message for finding in self._diagnosis.findings}

@@ -127,7 +127,10 @@ class Rebuild:
         values = {name: value for name, value in values.items() if name in known.column_names}
         if known.has_rowid and known.rowid_name == "rowid":
             values["rowid"] = row.rowid
-        saved.saved += self._put(table.name, values)
+        stored = self._put(table.name, values)
+        saved.saved += stored
+        if stored and table.name == "sessions" and not (row.text_sound and row.page_sound):
+            self._report.doubtful_sessions.append(unescape(str(values.get("id"))))
 
     def _put(self, table: str, values: dict[str, Any]) -> int:
         names, marks = ", ".join(values), ", ".join("?" * len(values))
