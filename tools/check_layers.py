@@ -38,6 +38,7 @@ LAYERS = {
     "sessiondb.search": "pure",
     "sessiondb.shapes": "pure",
     "sessiondb.titles": "pure",
+    "sessiondb.retention": "parts",
     "sessiondb.upkeep": "pure",
     "sessiondb.provider": "provider",
     "sessiondb.sql": "sql",

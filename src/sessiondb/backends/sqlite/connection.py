@@ -18,6 +18,7 @@ OLDEST_SQLITE = (3, 53, 2)
 
 # A name of its own, so that a test can put a failing disk in its place.
 VFS_NAME = "unix"
+BUSY_MS = 5000
 
 _NOTHING: Params = {}
 
@@ -76,12 +77,15 @@ def uri(path: str, **options: str | int) -> str:
 
 
 def connect(path: str, *, read_only: bool = False, immutable: bool = False, vfs: str | None = None) -> apsw.Connection:
-    """An open connection with nothing set but the error detail; raises a typed error."""
+    """An open connection that waits a moment for others; raises a typed error."""
     flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
     name = uri(path, immutable=1) if immutable else uri(path)
     try:
         # The VFS is named: loading the checksum VFS elsewhere changes the process's default.
-        return apsw.Connection(name, flags=flags | apsw.SQLITE_OPEN_URI, vfs=vfs or vfs_of(path))
+        connection = apsw.Connection(name, flags=flags | apsw.SQLITE_OPEN_URI, vfs=vfs or vfs_of(path))
+        # Others recover or tidy up for a moment when they open and close.
+        connection.set_busy_timeout(BUSY_MS)
+        return connection
     except apsw.Error as exc:
         raise translated(exc, path) from exc
 

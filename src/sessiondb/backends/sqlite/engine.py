@@ -33,7 +33,6 @@ CHECKPOINT_EVERY = 50
 # Beyond this a checkpoint also asks to start the WAL anew, for which it may wait a moment for readers.
 LARGE_WAL_BYTES = 16 * 1024 * 1024
 RESTART_WAIT_MS = 50
-BUSY_MS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,6 @@ class Engine:
 
     def _open_writer(self) -> Writer:
         connection = connect(self.path)
-        connection.set_busy_timeout(BUSY_MS)
         connection.execute(f"PRAGMA synchronous = {self.options.synchronous}")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA journal_size_limit = 67108864")
@@ -93,9 +91,7 @@ class Engine:
         return bool(self.writer.connection.pragma("journal_mode") == "wal")
 
     def _open_reader(self) -> apsw.Connection:
-        connection = connect(self.path, read_only=True, immutable=self._is_immutable())
-        connection.set_busy_timeout(BUSY_MS)
-        return connection
+        return connect(self.path, read_only=True, immutable=self._is_immutable())
 
     def _is_immutable(self) -> bool:
         """A file in a directory we cannot write to has no shared memory; nobody else writes there either."""

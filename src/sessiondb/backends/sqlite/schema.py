@@ -62,7 +62,18 @@ def probe(path: str) -> Kind:
     if os.path.getsize(path) == 0 and not os.path.exists(path + "-wal"):
         return Kind("empty")
     # Without a WAL nobody is writing; immutable leaves no sidecar behind.
-    connection = connect(path, read_only=True, immutable=not os.path.exists(path + "-wal"))
+    if not os.path.exists(path + "-wal"):
+        try:
+            return _looked_at(path, immutable=True)
+        except errors.SessionDBError:
+            # Somebody may have begun to write meanwhile: look again, with locks.
+            if not os.path.exists(path + "-wal"):
+                raise
+    return _looked_at(path, immutable=False)
+
+
+def _looked_at(path: str, *, immutable: bool) -> Kind:
+    connection = connect(path, read_only=True, immutable=immutable)
     try:
         return kind_of(connection)
     except apsw.Error as exc:

@@ -20,6 +20,7 @@ from ..connection import OLDEST_SQLITE, has_checksums, sqlite_version, translate
 from . import bytes_check, ledgers, offline
 from .backup import restore_beside
 
+_BESIDE_MESSAGES = ("sessions", "tool_calls", "media_refs", "tags", "meta", "trash_sessions", "trash_messages")
 _MOST_SHOWN = 5
 _MOST_PROBLEMS = 100
 
@@ -111,7 +112,7 @@ class _Examination:
     def run(self) -> None:
         if not self._is_ours():
             return
-        for check in (self._facts, self._structure, self._references, self._ledgers, self._identity):
+        for check in (self._facts, self._structure, self._references, self._ledgers, self._texts, self._identity):
             self._attempt(check)
 
     def _attempt(self, check: Callable[[], None]) -> None:
@@ -193,6 +194,12 @@ class _Examination:
             self._damage(f"session {problem.session_id}: {problem.message}")
         if len(report.problems) > _MOST_SHOWN:
             self._damage(f"{len(report.problems) - _MOST_SHOWN} more sessions do not fit their ledger")
+
+    def _texts(self) -> None:
+        """Read what no ledger covers; a text that is no text any more raises."""
+        for table in _BESIDE_MESSAGES:
+            for _ in self._connection.execute(f"SELECT * FROM {table}"):
+                pass
 
     def _identity(self) -> None:
         before = mark.read(self._path)

@@ -101,6 +101,7 @@ class Rebuild:
         self._connection = connection
         self._fresh = fresh
         self._report = report
+        self._known = {name: frozenset(table.column_names) for name, table in fresh.tables.items()}
         self._tables = {name: TableSaved(name) for name in fresh.tables if name not in _OWN_ROWS}
         # Messages by id whose content does not fit their term.
         self._altered: set[int] = set()
@@ -123,9 +124,9 @@ class Rebuild:
         values = table.named(row)
         if saved is None or (table.name == "messages" and not self._prove(values, row.text_sound)):
             return
-        known = self._fresh.tables[table.name]
-        values = {name: value for name, value in values.items() if name in known.column_names}
-        if known.has_rowid and known.rowid_name == "rowid":
+        known = self._known[table.name]
+        values = {name: value for name, value in values.items() if name in known}
+        if table.has_rowid and self._fresh.tables[table.name].rowid_name == "rowid":
             values["rowid"] = row.rowid
         stored = self._put(table.name, values)
         saved.saved += stored

@@ -1,0 +1,64 @@
+"""`sessiondb doctor`"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from ..errors import Corrupt
+from ..upkeep import Diagnosis, Upkeep
+from . import options, output
+from .upkeep import Progress, looking_after
+
+
+@click.command("doctor")
+@options.as_json
+@looking_after
+def command(keeper: Upkeep, path: str, as_json: bool) -> None:
+    """Examine the store, and say what to do.
+
+    Structure, ledgers, sidecars and settings are checked; nothing is changed, whatever state the files are in. Exit
+    code 6 tells that data is damaged.
+
+    \b
+    Example:
+        sessiondb doctor
+    """
+    progress = Progress()
+    try:
+        diagnosis = keeper.doctor(path, progress)
+    finally:
+        progress.finish()
+    if as_json:
+        output.say_json({"damaged": diagnosis.damaged, **asdict(diagnosis)})
+    else:
+        print_diagnosis(diagnosis)
+    if diagnosis.damaged:
+        raise Corrupt(f"{diagnosis.path} is damaged; the first step named above comes next")
+
+
+def print_diagnosis(diagnosis: Diagnosis) -> None:
+    output.say(summary(diagnosis))
+    for finding in diagnosis.findings:
+        output.say(f"{finding.severity} ({finding.area}): {output.line(finding.message)}")
+        if finding.next_step:
+            output.say(f"    next: {output.line(finding.next_step)}")
+    if not any(finding.severity != "note" for finding in diagnosis.findings):
+        output.say("Nothing is wrong.")
+
+
+def summary(diagnosis: Diagnosis) -> str:
+    facts = diagnosis.facts
+    parts = [
+        output.count(facts["sessions"], "session") if "sessions" in facts else None,
+        output.count(facts["messages"], "message") if "messages" in facts else None,
+        output.size(facts["size_bytes"]),
+        f"schema {facts['schema_version']}" if facts.get("schema_version") else None,
+        f"journal {facts['journal_mode']}" if "journal_mode" in facts else None,
+        f"SQLite {facts['sqlite_version']}" if "sqlite_version" in facts else None,
+        "page checksums" if facts.get("checksums") else None,
+        str(facts.get("filesystem") or "") or None,
+        "in use" if facts.get("in_use") else None,
+    ]
+    return f"{output.line(diagnosis.path)}: {', '.join(part for part in parts if part)}"

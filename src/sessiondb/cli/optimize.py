@@ -1,0 +1,33 @@
+"""`sessiondb optimize`"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from ..upkeep import Upkeep
+from . import options, output
+from .upkeep import looking_after
+
+
+@click.command("optimize")
+@click.option("--full", is_flag=True, help="Write the file anew; only while nobody has it open.")
+@options.as_json
+@looking_after
+def command(keeper: Upkeep, path: str, full: bool, as_json: bool) -> None:
+    """Give space back to the disk.
+
+    In small steps while others write; Ctrl-C at any time leaves what is done.
+
+    \b
+    Example:
+        sessiondb optimize
+    """
+    done = keeper.optimize(path, full=full)
+    if as_json:
+        output.say_json(asdict(done))
+        return
+    output.say(f"{output.size(done.before)} before, {output.size(done.after)} after.")
+    if done.note:
+        output.say(output.line(done.note))
