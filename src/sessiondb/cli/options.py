@@ -56,24 +56,29 @@ def reading(command: Command[P]) -> Callable[P, None]:
     return _with_store(command, read_only=True)
 
 
+def searching(command: Command[P]) -> Callable[P, None]:
+    """Give the command the store for reading, and let its search index grow where the files allow it."""
+    return _with_store(command, read_only=True, index=True)
+
+
 def writing(command: Command[P]) -> Callable[P, None]:
     """Give the command the store, opened for writing."""
     return _with_store(command, read_only=False)
 
 
-def _with_store(command: Command[P], *, read_only: bool) -> Callable[P, None]:
+def _with_store(command: Command[P], *, read_only: bool, index: bool = False) -> Callable[P, None]:
     @place
     @debug
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         state = click.get_current_context().ensure_object(State)
-        with open_store(state.place, read_only=read_only) as db:
+        with open_store(state.place, read_only=read_only, index=index) as db:
             command(db, *args, **kwargs)
 
     return run
 
 
-def open_store(named: str | None, *, read_only: bool) -> SessionDB:
+def open_store(named: str | None, *, read_only: bool, index: bool = False) -> SessionDB:
     """The store that exists; a default one that nobody has written to yet reads as empty. Raises NotFound."""
     settings = config.load(named)
     for warning in settings.warnings:
@@ -83,7 +88,7 @@ def open_store(named: str | None, *, read_only: bool) -> SessionDB:
             raise NotFound(f"no store at {settings.options['path']}; it begins with the first session written to it")
         return SessionDB("memory://")
     try:
-        return _opened(settings, read_only=read_only)
+        return _opened(settings, read_only=read_only and not (index and _is_ours_to_write(settings)))
     except SchemaOutdated:
         if not read_only:
             raise
@@ -100,6 +105,11 @@ def _opened(settings: config.Settings, *, read_only: bool) -> SessionDB:
         **settings.options, **({"read_only": True} if read_only and provider.features.read_only else {})
     )
     return SessionDB(provider=provider)
+
+
+def _is_ours_to_write(settings: config.Settings) -> bool:
+    path = settings.options.get("path")
+    return path is None or (os.access(path, os.W_OK) and os.access(os.path.dirname(os.path.abspath(path)), os.W_OK))
 
 
 def _is_absent(settings: config.Settings) -> bool:

@@ -29,7 +29,7 @@ from . import options, output
     help="Which messages come first.",
 )
 @options.as_json
-@options.reading
+@options.searching
 def command(
     db: SessionDB, words: Sequence[str], source: str | None, role: str | None, limit: int, order: str, as_json: bool
 ) -> None:

@@ -145,13 +145,16 @@ def _vacuum_into(path: str, draft: str) -> None:
     os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
     source = connect(path, read_only=True, immutable=True)
     try:
-        source.execute("PRAGMA auto_vacuum = INCREMENTAL")
         source.execute("VACUUM INTO ?", (draft,))
         before = _counts(source)
     finally:
         source.close()
-    copy = connect(draft, read_only=True, immutable=True)
+    copy = connect(draft)
     try:
+        if copy.pragma("auto_vacuum") != _INCREMENTAL:
+            # A file of the original: from now on it can shrink in steps.
+            copy.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            copy.execute("VACUUM")
         if _counts(copy) != before:
             raise Corrupt(f"{path} was not optimized: the new file has not as many rows; `sessiondb doctor` tells more")
     finally:
