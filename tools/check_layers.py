@@ -36,6 +36,7 @@ LAYERS = {
     "sessiondb.replay": "pure",
     "sessiondb.rows": "pure",
     "sessiondb.search": "pure",
+    "sessiondb.search.recall": "parts",
     "sessiondb.shapes": "pure",
     "sessiondb.titles": "pure",
     "sessiondb.retention": "parts",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..setting import Scenario
-from . import appending, listing, loading, opening
+from . import appending, listing, loading, opening, writers
 
 SCENARIOS: dict[str, Scenario] = {
     "append": appending.append,
@@ -12,4 +12,5 @@ SCENARIOS: dict[str, Scenario] = {
     "load": loading.load,
     "list": listing.list_by_activity,
     "open": opening.open_and_import,
+    "writers": writers.writers,
 }

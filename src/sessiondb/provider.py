@@ -29,7 +29,8 @@ from .models import (
 from .replay import TURN_COLUMNS, Turn, turn
 
 if TYPE_CHECKING:
-    from .search.query import Query
+    from .search.query import Node, Query
+    from .search.relaxed import Candidates
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,3 +272,12 @@ class SessionDBProvider(ABC):
         from .search.scan import scan
 
         return scan(self.scan_messages(where, messages), query, page, order, now)
+
+    def candidates(self, parts: Sequence[Node], where: Filter, messages: MessageFilter, limit: int) -> Candidates:
+        """The messages that hold most of the parts, without their texts; the order is that of `relaxed.best`.
+
+        An index may leave out messages that hold a single, common part only.
+        """
+        from .search.relaxed import gather
+
+        return gather(self.scan_messages(where, messages), parts, limit)

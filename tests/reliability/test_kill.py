@@ -98,6 +98,7 @@ def test_nothing_acknowledged_is_lost_doubled_or_out_of_order(
         seconds=seconds,
     )
     assert (gone, jumbled, report.problems) == ({}, [], [])
+    assert nursery.complaints() == ""
     assert acked > CYCLES
     assert acked <= stored <= acked + len(LANES) + CYCLES * 2
     assert integrity(path) == "ok"

@@ -8,7 +8,7 @@ import shutil
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from sessiondb.db import SessionDB
 from sessiondb.errors import SessionDBError
 from sessiondb.models import Filter, Page
 
+Say = Callable[[str], None]
 FILES = ("", "-wal", "-shm", ".lock")
 LATE = "late"
 # The newest page of a rowid table is split when it is full: texts of these lengths fill pages, and overflow them.

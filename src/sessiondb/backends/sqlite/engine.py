@@ -86,9 +86,10 @@ class Engine:
         return Writer(connection, gate, self.path)
 
     def _in_wal_mode(self) -> bool:
-        if self.writer is None:
-            return not self._is_immutable() and os.path.exists(self.path + "-wal")
-        return bool(self.writer.connection.pragma("journal_mode") == "wal")
+        if self.writer is not None:
+            return bool(self.writer.connection.pragma("journal_mode") == "wal")
+        # A reader makes the WAL of a file that nobody has open, and needs the guard as much as a writer.
+        return not self._is_immutable() and self.readers.read(_journal_mode) == "wal"
 
     def _open_reader(self) -> apsw.Connection:
         return connect(self.path, read_only=True, immutable=self._is_immutable())
@@ -165,14 +166,16 @@ class Engine:
     # --- life ---
 
     def close(self) -> None:
-        last = _released(self.guard)
-        if last is not None:
-            # Unlocked first, so that our last connection may tidy up; closed after it, see guard.py.
-            last.unlock()
         if self._searcher is not None:
             self._searcher.close()
             self._searcher = None
         self.readers.close()
+        if self.writer is not None:
+            self.writer.retire(self.options.deadline)
+        last = _released(self.guard)
+        if last is not None:
+            # Unlocked first, so that our last connection may tidy up; closed after it, see guard.py.
+            last.unlock()
         if self.writer is not None:
             self.writer.connection.close()
             if self.writer.gate is not None:
@@ -237,6 +240,11 @@ def _after_fork_in_child() -> None:
 
 
 os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
+def _journal_mode(tx: Tx) -> object:
+    found = tx.row("PRAGMA journal_mode")
+    return found[0] if found else None
 
 
 def _size(path: str) -> int:

@@ -25,8 +25,7 @@ def prepare(path: str) -> bool:
     if os.path.isdir(path):
         raise is_directory(path)
     try:
-        if not os.path.isdir(directory):
-            os.makedirs(directory, mode=0o700)
+        os.makedirs(directory, mode=0o700, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
         return True
     except FileExistsError as exc:

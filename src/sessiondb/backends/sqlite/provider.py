@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,7 +17,8 @@ from .connection import OLDEST_SQLITE, has_checksums, sqlite_version
 from .engine import Engine, Options
 
 if TYPE_CHECKING:
-    from ...search.query import Query
+    from ...search.query import Node, Query
+    from ...search.relaxed import Candidates
 
 R = TypeVar("R")
 SCANNED = "the search index could not be used; the answer was read from the messages themselves"
@@ -106,6 +107,12 @@ class SQLiteProvider(SQLProvider):
             return found
         scanned = super().search(query, where, messages, page, order, now)
         return replace(scanned, notices=(*scanned.notices, SCANNED))
+
+    def candidates(self, parts: Sequence[Node], where: Filter, messages: MessageFilter, limit: int) -> Candidates:
+        if not parts or not isinstance(self.driver, Handle):
+            return super().candidates(parts, where, messages, limit)
+        found = self.driver.engine.searcher().candidates(parts, where, messages, limit)
+        return super().candidates(parts, where, messages, limit) if found is None else found
 
     def size_bytes(self) -> int:
         return sum(_size(f"{self.path}{suffix}") for suffix in ("", "-wal"))

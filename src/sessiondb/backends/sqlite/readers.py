@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import apsw
 
+from ... import errors
 from ...sql.driver import Tx
 from .connection import SQLiteTx, translated
 
@@ -21,31 +22,47 @@ class Readers:
         self.path = path
         self._opened = opened
         self._idle: list[apsw.Connection] = []
+        self._size = size
+        self._closed = False
         self._free = threading.BoundedSemaphore(size)
 
     def read(self, work: Callable[[Tx], R]) -> R:
         with self._free:
+            if self._closed:
+                raise errors.Closed("the store is closed; open it again")
+            connection = None
             try:
-                connection = self._idle.pop()
-            except IndexError:
-                connection = self._opened()
-            try:
+                connection = self._borrowed()
                 return self._on_snapshot(connection, work)
             finally:
-                self._idle.append(connection)
+                if connection is not None:
+                    self._put_back(connection)
+
+    def _borrowed(self) -> apsw.Connection:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._opened()
+
+    def _put_back(self, connection: apsw.Connection) -> None:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        self._idle.append(connection)
 
     def _on_snapshot(self, connection: apsw.Connection, work: Callable[[Tx], R]) -> R:
         try:
             connection.execute("BEGIN")
-            try:
-                return work(SQLiteTx(connection))
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+            return work(SQLiteTx(connection))
         except apsw.Error as exc:
             raise translated(exc, self.path) from exc
 
     def close(self) -> None:
+        """Wait for those who read, refuse those who come later."""
+        for _ in range(self._size):
+            self._free.acquire()
+        self._closed = True
+        for _ in range(self._size):
+            self._free.release()
         while self._idle:
             self._idle.pop().close()
 

@@ -21,6 +21,7 @@ from .crash import kill_point
 # "sdb1" as a number: what makes a file ours, whatever version number another program stamps on it.
 APPLICATION_ID = 0x73646231
 VERSION = 1001
+LOOKS, LOOK_AGAIN_SECONDS = 200, 0.005
 SEED_VERSIONS = range(1, 7)
 
 _ADD_COLUMN = re.compile(r"ALTER TABLE (\w+) ADD COLUMN (\w+)")
@@ -59,22 +60,37 @@ def _statements(text: str) -> Iterator[str]:
 
 def probe(path: str) -> Kind:
     """Look at a file without changing it; raises Corrupt when it is no database."""
-    if os.path.getsize(path) == 0 and not os.path.exists(path + "-wal"):
+    for _ in range(LOOKS):
+        state = _state(path)
+        try:
+            kind = _look(path, state)
+        except errors.SessionDBError:
+            if _state(path) == state:
+                raise
+        else:
+            if _state(path) == state:
+                return kind
+        # Somebody created, opened or closed the store meanwhile: what was seen may be half of it.
+        time.sleep(LOOK_AGAIN_SECONDS)
+    return _look(path, _state(path))
+
+
+def _state(path: str) -> tuple[int, int] | None:
+    """Size and time of a file that nobody has open; None while it has a WAL, where locks see to it."""
+    if os.path.exists(path + "-wal"):
+        return None
+    found = os.stat(path)
+    return found.st_size, found.st_mtime_ns
+
+
+def _look(path: str, state: tuple[int, int] | None) -> Kind:
+    if state is not None and state[0] == 0:
         return Kind("empty")
     # Without a WAL nobody is writing; immutable leaves no sidecar behind.
-    if not os.path.exists(path + "-wal"):
-        try:
-            return _looked_at(path, immutable=True)
-        except errors.SessionDBError:
-            # Somebody may have begun to write meanwhile: look again, with locks.
-            if not os.path.exists(path + "-wal"):
-                raise
-    return _looked_at(path, immutable=False)
-
-
-def _looked_at(path: str, *, immutable: bool) -> Kind:
-    connection = connect(path, read_only=True, immutable=immutable)
+    connection = connect(path, read_only=True, immutable=state is not None)
     try:
+        # One snapshot: between two questions another process may commit the schema.
+        connection.execute("BEGIN")
         return kind_of(connection)
     except apsw.Error as exc:
         raise translated(exc, path) from exc
@@ -174,9 +190,11 @@ def backup_before_upgrade(path: str, version: int) -> str:
     draft = f"{target}.part"
     source = connect(path, read_only=True)
     try:
-        counts = _copy(source, draft)
-        if _counts(source) != counts:
-            raise errors.Unavailable(f"{path} changed while it was copied; stop the program that writes to it")
+        # One snapshot for the copy and the count: the original goes on being written to during an update.
+        source.execute("BEGIN")
+        expected = _counts(source)
+        if _copy(source, draft) != expected:
+            raise errors.Unavailable(f"the copy of {path} is not complete; nothing was upgraded")
         os.replace(draft, target)
     except apsw.Error as exc:
         raise translated(exc, path) from exc

@@ -32,16 +32,16 @@ LARGEST_GROUP = 128
 class Job:
     """A work with its outcome; `turn` is released when it is done, or when its owner must lead."""
 
-    __slots__ = ("deadline", "done", "error", "leads", "result", "turn", "until", "work")
+    __slots__ = ("alone", "deadline", "done", "error", "result", "turn", "until", "work")
 
-    def __init__(self, work: Callable[[Tx], Any], deadline: float) -> None:
+    def __init__(self, work: Callable[[Tx], Any], deadline: float, *, alone: bool = False) -> None:
+        self.alone = alone
         self.work = work
         self.deadline = deadline
         self.until = time.monotonic() + deadline
         self.result: Any = None
         self.error: BaseException | None = errors.Unavailable("the write was not run; try again")
         self.done = False
-        self.leads = False
         self.turn: threading.Lock | None = None
 
     def outcome(self) -> Any:
@@ -61,90 +61,121 @@ class Writer:
         self._tx = SQLiteTx(connection)
         self._mutex = threading.Lock()
         self._queue: deque[Job] = deque()
-        self._led = False
+        self._leader: Job | None = None
+        self._closed = False
 
     def write(self, work: Callable[[Tx], R], deadline: float, after: Callable[[], None]) -> R:
-        """Run `work` in a transaction and return after the commit; `after` runs when others need not wait for it."""
+        """Run `work` in a transaction and return after the commit; `after` runs once all are answered."""
         job = Job(work, deadline)
-        if self._must_wait(job):
-            self._wait(job)
-        if not job.done:
+        try:
             try:
-                self._lead(job)
-                after()
+                if self._must_wait(job):
+                    self._wait(job)
+                if not job.done:
+                    self._lead(job, after)
             finally:
-                self._pass_on()
+                self._let_go(job)
+        finally:
+            # Ctrl-C may have come in the middle of letting go.
+            self._let_go(job)
         result: R = job.outcome()
         return result
+
+    def retire(self, deadline: float) -> None:
+        """Wait for those who write, refuse those who come later; the connection can be closed then."""
+        job = Job(_nothing, deadline, alone=True)
+        try:
+            if self._must_wait(job):
+                self._wait(job)
+            self._refuse_all(job)
+        except BaseException:
+            self._let_go(job)
+            raise
 
     # --- who leads ---
 
     def _must_wait(self, job: Job) -> bool:
         with self._mutex:
-            if not self._led:
-                self._led = True
+            if self._closed:
+                raise errors.Closed("the store is closed; open it again")
+            if self._leader is None:
+                self._leader = job
                 return False
             job.turn = threading.Lock()
             job.turn.acquire()
             self._queue.append(job)
             return True
 
+    def _refuse_all(self, own: Job) -> None:
+        with self._mutex:
+            self._closed = True
+            refused = [job for job in self._queue if job is not own]
+            self._queue.clear()
+        for job in refused:
+            job.error = errors.Closed("the store was closed; open it again")
+        self._answer(refused, own)
+
     def _wait(self, job: Job) -> None:
         """Until the job is done or its owner must lead; raises Busy when it is still queued at its deadline."""
         assert job.turn is not None
-        try:
-            if job.turn.acquire(timeout=max(0.0, job.until - time.monotonic())):
-                return
-            if self._withdrawn(job):
-                raise self._busy(job)
-            job.turn.acquire()  # somebody is at it; his own deadline bounds this
-        except BaseException:
-            # Ctrl-C while waiting: a queue without a leader would stop everybody else.
-            if not self._withdrawn(job) and job.leads:
-                self._pass_on()
-            raise
+        if job.turn.acquire(timeout=max(0.0, job.until - time.monotonic())):
+            return
+        if self._withdrawn(job):
+            raise self._busy(job)
+        job.turn.acquire()  # somebody is at it; his own deadline bounds this
 
     def _withdrawn(self, job: Job) -> bool:
         with self._mutex:
-            if job in self._queue:
+            if self._leader is not job and job in self._queue:
                 self._queue.remove(job)
                 return True
             return False
 
-    def _pass_on(self) -> None:
+    def _let_go(self, job: Job) -> None:
+        """Neither lead nor wait any more, whatever happened; a second call changes nothing."""
+        if self._leader is not job and (job.done or self._withdrawn(job) or self._leader is not job):
+            return
+        self._roll_back()
+        if self.gate is not None:
+            self.gate.leave()
+        self._pass_on(job)
+
+    def _pass_on(self, job: Job) -> None:
+        # Signals are looked for after calls only: between the first line and the release there is none.
         with self._mutex:
-            if not self._queue:
-                self._led = False
-                return
-            successor = self._queue.popleft()
-            successor.leads = True
-        assert successor.turn is not None
-        successor.turn.release()
+            if self._queue and self._queue[0] is job:
+                del self._queue[0]
+            self._leader = self._queue[0] if self._queue else None
+            if self._leader is not None and self._leader.turn is not None:
+                self._leader.turn.release()
 
     def _take_group(self, own: Job) -> list[Job]:
         # The main thread gets Ctrl-C; others must not be in doubt about their commit because of it.
         if not self._queue or threading.current_thread() is threading.main_thread():
             return [own]
         with self._mutex:
-            taken = [self._queue.popleft() for _ in range(min(len(self._queue), LARGEST_GROUP))]
-        return [own, *taken]
+            if self._queue[0] is own:
+                del self._queue[0]
+            group = [own]
+            while self._queue and not self._queue[0].alone and len(group) < LARGEST_GROUP:
+                group.append(self._queue.popleft())
+            return group
 
     # --- transactions ---
 
-    def _lead(self, own: Job) -> None:
+    def _lead(self, own: Job, after: Callable[[], None]) -> None:
         try:
             if self.gate is not None and not self.gate.enter(own.until):
                 raise self._busy(own)
+            self._begin(own)
+            group = self._take_group(own)
             try:
-                self._begin(own)
-                group = self._take_group(own)
-                try:
-                    self._run_all(group)
-                finally:
-                    self._answer(group, own)
+                self._run_all(group)
             finally:
-                if self.gate is not None:
-                    self.gate.leave()
+                self._answer(group, own)
+            # Behind the gate: a checkpoint takes SQLite's write lock for a moment, and the next writer would find it
+            # taken and sleep by the clock, with everybody behind him.
+            after()
         except apsw.Error as exc:
             raise translated(exc, self.path) from exc
 
@@ -248,3 +279,7 @@ class Writer:
             job.done = True
             if job is not own and job.turn is not None:
                 job.turn.release()
+
+
+def _nothing(tx: Tx) -> None:
+    """The work of whoever only wants to be alone."""

@@ -8,20 +8,25 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
 from ....models import Filter, Matches, MessageFilter, Page, SearchOrder
 from ....search import analyze
+from ....search.nodes import Node
 from ....search.query import Query
+from ....search.relaxed import Candidates
 from ..connection import uri
 from . import catchup, files, fts5
 from .answer import Answer
+from .partial import Partial
 
 if TYPE_CHECKING:
     from ..engine import Engine
 
+R = TypeVar("R")
 logger = logging.getLogger(__name__)
 
 BUDGET = 0.2
@@ -45,11 +50,24 @@ class Searcher:
         self, query: Query, where: Filter, messages: MessageFilter, page: Page, order: SearchOrder, now: float
     ) -> Matches | None:
         """The page of matches; None when the index cannot answer and the caller must scan."""
+        return self._answered(
+            lambda connection, last_id: Answer(connection, query, where, messages).found(last_id, page, order, now)
+        )
+
+    def candidates(
+        self, parts: Sequence[Node], where: Filter, messages: MessageFilter, limit: int
+    ) -> Candidates | None:
+        """The messages that hold most of the parts; None when the index cannot answer and the caller must scan."""
+        return self._answered(
+            lambda connection, last_id: Partial(connection, parts, where, messages).gathered(last_id, limit)
+        )
+
+    def _answered(self, work: Callable[[apsw.Connection, int], R]) -> R | None:
         with self._lock:
             try:
                 connection = self._current()
                 at = self._caught_up(connection)
-                return Answer(connection, query, where, messages).found(at.last_id, page, order, now)
+                return work(connection, at.last_id)
             except (files.Unusable, *_DAMAGE) as exc:
                 logger.warning("search index of %s set aside: %s", self.engine.path, exc)
                 self._set_aside()

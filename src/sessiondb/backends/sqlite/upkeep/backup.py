@@ -37,7 +37,8 @@ def backup(path: str, target: str | None = None, *, keep: int | None = None, eve
     os.makedirs(directory, mode=0o700, exist_ok=True)
     _remove_drafts(path, directory)
     name, report = _made(path, directory)
-    return Backup(name, True, os.path.getsize(name), report.sessions, report.messages, _thinned(path, directory, keep))
+    removed = _thinned(path, directory, name, keep)
+    return Backup(name, True, os.path.getsize(name), report.sessions, report.messages, removed)
 
 
 def directory_of(path: str) -> str:
@@ -49,7 +50,8 @@ def existing(path: str, directory: str | None = None) -> list[str]:
     place = directory or directory_of(path)
     start = f"{os.path.basename(path)}."
     names = os.listdir(place) if os.path.isdir(place) else []
-    return [os.path.join(place, name) for name in sorted(names) if name.startswith(start) and name.endswith(SUFFIX)]
+    found = sorted(name.removesuffix(SUFFIX) for name in names if name.startswith(start) and name.endswith(SUFFIX))
+    return [os.path.join(place, name + SUFFIX) for name in found]
 
 
 def restore_beside(path: str) -> str:
@@ -144,8 +146,12 @@ def _remove_drafts(path: str, directory: str) -> None:
                 offline.discard(os.path.join(directory, name))
 
 
-def _thinned(path: str, directory: str, keep: int | None) -> tuple[str, ...]:
-    old = existing(path, directory)[:-keep] if keep else []
+def _thinned(path: str, directory: str, made: str, keep: int | None) -> tuple[str, ...]:
+    if keep is None:
+        return ()
+    # Whatever the clock says: the one that was made just now is the newest.
+    others = [name for name in existing(path, directory) if name != made]
+    old = others[: max(0, len(others) - keep + 1)]
     for name in old:
         os.unlink(name)
     return tuple(old)

@@ -13,6 +13,7 @@ from .backup import restore_beside
 from .image import MAGIC
 
 _HEADER_BYTES = 100
+_WAL_VERSION = 2
 
 
 def examine(diagnosis: Diagnosis) -> None:
@@ -50,6 +51,7 @@ def _check_file(diagnosis: Diagnosis, header: bytes, log: wal.Log | None) -> Non
     if not size:
         _damage(diagnosis, "the header of the file is damaged")
         return
+    diagnosis.facts["journal_mode"] = "wal" if header[18] == _WAL_VERSION else "delete"
     (changed, pages, valid_for) = (struct.unpack_from(">I", header, at)[0] for at in (24, 28, 92))
     found = os.path.getsize(diagnosis.path)
     # In WAL mode the header of the file is older than the WAL: only a file that stands alone must add up.

@@ -156,7 +156,9 @@ class _Examination:
 
     def _facts(self) -> None:
         names = ("journal_mode", "page_size", "page_count", "freelist_count", "auto_vacuum")
-        self._diagnosis.facts |= {name: self._connection.pragma(name) for name in names}
+        asked = {name: self._connection.pragma(name) for name in names}
+        # A file that is read as it lies has no journal mode; its header knew better.
+        self._diagnosis.facts = {**asked, **self._diagnosis.facts}
 
     def _structure(self) -> None:
         lines = [str(row[0]) for row in self._connection.execute(f"PRAGMA integrity_check({_MOST_PROBLEMS})")]

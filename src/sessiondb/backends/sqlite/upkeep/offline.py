@@ -116,7 +116,7 @@ def _closing(connection: apsw.Connection) -> Iterator[apsw.Connection]:
 
 
 def _copied(path: str, directory: str) -> str:
-    require_room(directory, sum(_size(path + suffix) for suffix in ("", "-wal", "-journal")))
+    require_room(directory, sum(size(path + suffix) for suffix in ("", "-wal", "-journal")))
     copy = os.path.join(directory, "copy.db")
     for suffix in ("", "-wal", "-journal"):
         if os.path.exists(path + suffix):
@@ -154,10 +154,11 @@ def discard(path: str) -> None:
 
 def has_log(path: str) -> bool:
     """Whether a WAL or journal lies beside the file that is part of the truth."""
-    return any(_size(path + suffix) for suffix in ("-wal", "-journal"))
+    return any(size(path + suffix) for suffix in ("-wal", "-journal"))
 
 
-def _size(path: str) -> int:
+def size(path: str) -> int:
+    """Bytes of a file; 0 when there is none."""
     try:
         return os.path.getsize(path)
     except OSError:

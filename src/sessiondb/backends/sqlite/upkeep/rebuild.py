@@ -20,6 +20,10 @@ from .salvage import Salvager
 RECOVERED = "recovered"
 # The indexes that tell of each row what it is called: (session, position, rowid) and (session, rowid).
 POSITIONS, NAMES = "messages_position", "sqlite_autoindex_sessions_1"
+CALLED = {
+    POSITIONS: "SELECT session_id, seq FROM messages WHERE id = ?",
+    NAMES: "SELECT id FROM sessions WHERE rowid = ?",
+}
 Entry = tuple[Any, ...]
 _OWN_ROWS = frozenset({"schema_version"})
 _LARGEST_SEQ = 1 << 31
@@ -83,6 +87,14 @@ TRUE_PLACE = """
     UPDATE OR IGNORE messages
        SET session_id = ?, seq = ?
      WHERE id = ?
+"""
+# The term proves the position, but not the session.
+TRUE_HOME = """
+    UPDATE OR IGNORE messages
+       SET session_id = ?1
+     WHERE id = ?3
+       AND session_id NOT IN (SELECT id FROM sessions)
+       AND seq = ?2
 """
 TRUE_NAME = """
     UPDATE OR IGNORE sessions
@@ -172,12 +184,9 @@ class Rebuild:
         return bool(self._connection.execute(sql, (rowid,)).fetchall())
 
     def _misnamed(self, index: Index, entry: Entry) -> bool:
-        if index.name == POSITIONS:
-            return entry[-1] in self._altered
-        if index.name != NAMES:
+        if index.name not in CALLED:
             return False
-        found = self._connection.execute("SELECT id FROM sessions WHERE rowid = ?", (entry[-1],)).fetchall()
-        return found != [(entry[0],)]
+        return self._connection.execute(CALLED[index.name], (entry[-1],)).fetchall() != [entry[:-1]]
 
     def _look_for(self, dangling: Iterable[tuple[Index, Entry]]) -> None:
         """Strays may have brought the rows after all; what is misnamed gets its name back, the rest is lost."""
@@ -199,7 +208,7 @@ class Rebuild:
 
     def _rename(self, index: Index, entry: Entry) -> None:
         if index.name == POSITIONS and _is_position(entry):
-            self._connection.execute(TRUE_PLACE, entry)
+            self._connection.execute(TRUE_PLACE if entry[-1] in self._altered else TRUE_HOME, entry)
         elif index.name == NAMES and isinstance(entry[0], str):
             self._connection.execute(TRUE_NAME, {"name": entry[0], "rowid": entry[-1]})
 

@@ -81,8 +81,8 @@ def _set_aside(path: str) -> str:
     A crash in between leaves the whole old store under the new name.
     """
     aside = f"{path}.replaced-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}"
-    suffixes = [suffix for suffix in ("", "-wal", "-journal") if os.path.exists(path + suffix)]
-    for suffix in suffixes:
+    logs = [suffix for suffix in ("-wal", "-journal") if offline.size(path + suffix)]
+    for suffix in ("", *logs):
         os.link(path + suffix, aside + suffix)
     for suffix in offline.SIDECARS:
         if os.path.exists(path + suffix):

@@ -7,7 +7,6 @@ frame carries, so that one damaged frame costs one frame.
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -157,7 +156,3 @@ def read_index(path: str) -> Index | None:
     # The salts are kept as the WAL has them, byte for byte.
     salt1, salt2 = struct.unpack_from(">2I", data, 32)
     return Index(frames, copied, (salt1, salt2))
-
-
-def size(path: str) -> int:
-    return os.path.getsize(path) if os.path.exists(path) else 0

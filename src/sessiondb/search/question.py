@@ -1,0 +1,137 @@
+"""A plain question as things to look for: its words and their inflections, without the words that only ask.
+
+The search box's grammar holds: quoted phrases, OR, NOT and parentheses must hold as typed, filters narrow. All other
+words may be missing from a message; the more of them it has, the better.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from . import analyze, stopwords
+from .nodes import And, Leaf, Node, Phrase, Term, all_of, leaves
+from .query import Query, literal, parse
+
+# Shorter words are names and abbreviations more often than inflected.
+SHORTEST_INFLECTED = 4
+LONGEST_ENDING = 4
+_QUOTED = r'"([^"]+)"'
+_CURLY_QUOTES = str.maketrans("“”„", '"""')
+
+
+class Root(NamedTuple):
+    """The inflections of a word: all words that start so and are not much longer."""
+
+    start: str
+    longest: int
+
+    def fits(self, word: str) -> bool:
+        return word.startswith(self.start) and len(word) <= self.longest
+
+    @property
+    def node(self) -> Term:
+        return Term(self.start, prefix=self.longest > len(self.start))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A thing the question names: as typed, and the roots of its words, which may stand apart."""
+
+    exact: Leaf
+    roots: tuple[Root, ...]
+
+    @property
+    def loose(self) -> Node:
+        """Holds wherever `exact` holds, and for inflections."""
+        return all_of([root.node for root in self.roots]) or self.exact
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to look for, the words that only ask, and what must hold in any case."""
+
+    query: Query
+    wanted: tuple[Wanted, ...]
+    asides: tuple[str, ...] = ()
+    required: tuple[Node, ...] = ()
+
+    @property
+    def parts(self) -> list[Node]:
+        """First everything as typed, then each thing loosely; each beside what is required."""
+        whole = all_of([*(thing.exact for thing in self.wanted), *self.required])
+        single = [all_of([thing.loose, *self.required]) for thing in self.wanted]
+        return [part for part in (whole, *single) if part is not None] if self.wanted else []
+
+
+def understand(box: str) -> Question:
+    """The question that was typed; never raises."""
+    query = parse(box)
+    if query.node is None:
+        return Question(query, ())
+    parts = query.node.parts if isinstance(query.node, And) else (query.node,)
+    quoted = {literal(text) for text in re.findall(_QUOTED, box.translate(_CURLY_QUOTES))}
+    plain = [part for part in parts if isinstance(part, Term | Phrase) and part not in quoted]
+    required = tuple(part for part in parts if part not in plain)
+    wanted, asides = _sorted_out(plain)
+    if not wanted:
+        strict = dict.fromkeys(leaf for part in required for leaf in leaves(part))
+        wanted = [_as_typed(leaf) for leaf in strict] or [_thing(part) for part in plain]
+    return Question(query, tuple(dict.fromkeys(wanted)), tuple(asides), required)
+
+
+def taken_apart(question: Question) -> Question:
+    """The question with its phrases as single words: the last resort when nothing else is found."""
+    words = dict.fromkeys(word for thing in question.wanted for word in _tokens(thing.exact))
+    return Question(question.query, tuple(_thing(Term(word)) for word in words), question.asides, question.required)
+
+
+def _sorted_out(plain: Sequence[Leaf]) -> tuple[list[Wanted], list[str]]:
+    stop = stopwords.among([token for leaf in plain for token in _tokens(leaf)])
+    wanted: list[Wanted] = []
+    asides: list[str] = []
+    for leaf in plain:
+        found = [_thing(part) for part in _content(leaf, stop)]
+        wanted += found
+        asides += [] if found else _tokens(leaf)
+    return wanted, asides
+
+
+def _content(leaf: Leaf, stop: Collection[str]) -> Iterator[Leaf]:
+    """What is left of a word or phrase without stop words around it; unspaced runs in pairs."""
+    tokens = list(_tokens(leaf))
+    if any(map(analyze.unspaced, tokens)):
+        yield from (Term(token, prefix=len(token) == 1 and analyze.unspaced(token)) for token in tokens)
+        return
+    while tokens and tokens[0] in stop:
+        del tokens[0]
+    prefix = leaf.prefix
+    while tokens and tokens[-1] in stop:
+        prefix = False
+        del tokens[-1]
+    if tokens:
+        yield Term(tokens[0], prefix) if len(tokens) == 1 else Phrase(tuple(tokens), prefix)
+
+
+def _thing(leaf: Leaf) -> Wanted:
+    return _as_typed(leaf) if leaf.prefix else Wanted(leaf, tuple(_root(token) for token in _tokens(leaf)))
+
+
+def _as_typed(leaf: Leaf) -> Wanted:
+    return Wanted(leaf, ())
+
+
+def _root(word: str) -> Root:
+    if len(word) < SHORTEST_INFLECTED or not word.isalpha() or analyze.unspaced(word):
+        return Root(word, len(word))
+    start = analyze.stem(word)
+    if len(start) == len(word) > 6:
+        # Longer words of other languages change their last letters too.
+        start = word[:-2]
+    return Root(start, max(len(word), len(start) + LONGEST_ENDING))
+
+
+def _tokens(leaf: Leaf) -> tuple[str, ...]:
+    return leaf.tokens if isinstance(leaf, Phrase) else (leaf.token,)

@@ -1,0 +1,337 @@
+"""Finding the conversation that was meant: a plain question to messages, messages to sessions with their context.
+
+`rank_messages` never comes back empty while a word of the question is in the store: messages that hold all words come
+first, then those that hold most, marked as partial. `group` shows them where they were said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from ..errors import NotFound
+from ..models import AUTOMATION_SOURCES, Filter, ListedSession, MessageFilter, MessageRow, Page, SessionRow
+from . import analyze, rank
+from .nodes import Node, any_of
+from .query import narrow
+from .question import Question, taken_apart, understand
+from .relaxed import Candidate, Candidates, rarities_of
+from .snippet import row_snippet
+from .text import document, readable, tool_text, uses_tools
+from .weigh import TUNING, Field, Tuning, contents, presence, title_worths
+
+if TYPE_CHECKING:
+    from ..db import SessionDB
+
+CANDIDATES = 400
+# When most of them are of the excluded conversation.
+MANY_CANDIDATES = 4000
+# So many texts are read and weighed; of a long one its beginning.
+READ = 80
+WEIGHED_CHARACTERS = 20_000
+HITS = 50
+WINDOW = 3
+LISTED = 50
+
+
+class Recalled(TypedDict):
+    """A message found again; `partial` when it has not all words of the question as typed."""
+
+    id: int
+    session_id: str
+    role: str
+    timestamp: float
+    score: float
+    partial: bool
+    snippet: str
+    source: str
+    title: str | None
+
+
+class Window(TypedDict):
+    """A stretch of one session around hits."""
+
+    session_id: str
+    hit_ids: list[int]
+    messages: list[MessageRow]
+
+
+class RecalledSession(TypedDict):
+    """A conversation: the root of its lineage; `latest_session_id`, hits and windows may be of any session of it."""
+
+    session_id: str
+    latest_session_id: str
+    title: str | None
+    source: str
+    started_at: float
+    last_active: float | None
+    message_count: int
+    preview: str
+    hits: list[Mapping[str, Any]]
+    windows: list[Window]
+
+
+# --- a question to messages ---
+
+
+def rank_messages(
+    db: SessionDB,
+    question: str,
+    limit: int = 10,
+    *,
+    where: Filter | None = None,
+    messages: MessageFilter | None = None,
+    exclude_session: str | None = None,
+    tuning: Tuning = TUNING,
+) -> list[Recalled]:
+    """The messages that answer a question best: people's before machines', all words before some.
+
+    The search box's syntax is respected: quotes, OR, NOT and filters must hold. With `exclude_session` nothing of
+    that session's lineage is found.
+    """
+    asked = understand(question)
+    now = db._clock()
+    scope = narrow(asked.query, where or Filter(), messages or MessageFilter(), now)
+    excluded = _lineage(db, exclude_session)
+    found = _candidates(db, asked, scope, excluded)
+    if not found.hits:
+        asked = taken_apart(asked)
+        found = _candidates(db, asked, scope, excluded)
+    return _Ranking(db, asked, found, tuning, now).best(limit)
+
+
+def _lineage(db: SessionDB, session_id: str | None) -> frozenset[str]:
+    if session_id is None:
+        return frozenset()
+    root = db.lineage_root(session_id)
+    return frozenset({session_id, root, *(row["id"] for row in db.descendants(root))})
+
+
+def _candidates(
+    db: SessionDB, asked: Question, scope: tuple[Filter, MessageFilter], excluded: frozenset[str]
+) -> Candidates:
+    parts = asked.parts
+    if not parts:
+        return Candidates((), (), 0)
+    found = db.provider.candidates(parts, *scope, CANDIDATES)
+    kept = _others(found, excluded)
+    if len(kept.hits) < READ and len(found.hits) == CANDIDATES:
+        kept = _others(db.provider.candidates(parts, *scope, MANY_CANDIDATES), excluded)
+    return kept
+
+
+def _others(found: Candidates, excluded: frozenset[str]) -> Candidates:
+    hits = [hit for hit in found.hits if hit.session_id not in excluded]
+    return Candidates(hits, found.containing, found.total)
+
+
+class _Ranking:
+    """One question and its candidates."""
+
+    def __init__(self, db: SessionDB, asked: Question, found: Candidates, tuning: Tuning, now: float) -> None:
+        self.db, self.asked, self.now = db, asked, now
+        self.rarities = rarities_of(found.containing[1:], found.total)
+        worths = {hit.id: presence(hit, self.rarities) for hit in found.hits}
+        self.field = Field(found.hits, worths, tuning)
+        self.sessions: dict[str, SessionRow] = {}
+
+    def best(self, limit: int) -> list[Recalled]:
+        promising = self._ordered(self.field.hits)[: max(READ, limit)]
+        rows = {row["id"]: row for hit in promising if (row := self._weighed(hit)) is not None}
+        ordered = self._ordered([hit for hit in promising if hit.id in rows])
+        scores = self.field.scores(self.now)
+        return [self._recalled(hit, rows[hit.id], scores[hit.id]) for hit in ordered[:limit]]
+
+    def _ordered(self, hits: Sequence[Candidate]) -> list[Candidate]:
+        scores = self.field.scores(self.now)
+        return sorted(hits, key=lambda hit: (rank.automated(hit.source), _partial(hit), -scores[hit.id], -hit.id))
+
+    def _weighed(self, hit: Candidate) -> MessageRow | None:
+        """The row of a candidate, its text weighed; None when it is gone or has to do with other tools."""
+        row = self.db.provider.get_message(hit.id)
+        if row is None or not uses_tools(row, self.asked.query.tools):
+            return None
+        body, extra = document(readable(row)[:WEIGHED_CHARACTERS], tool_text(row)[:WEIGHED_CHARACTERS])
+        worths, asides = contents(self.asked, self.rarities, body, extra, self.field.tuning)
+        known = self.field.worths[hit.id]
+        # A word beyond the part that was weighed is there all the same.
+        self.field.worths[hit.id] = [new or old * _LEAST for new, old in zip(worths, known, strict=True)]
+        self.field.bonus[hit.id] = asides
+        self._title(hit.session_id)
+        return row
+
+    def _title(self, session_id: str) -> None:
+        if session_id not in self.sessions:
+            session = self.sessions[session_id] = self.db.provider.get_session(session_id) or {}
+            title = analyze.tokens(session.get("title") or "")
+            if title:
+                self.field.titles[session_id] = title_worths(self.asked, self.rarities, title, self.field.tuning)
+
+    def _recalled(self, hit: Candidate, row: MessageRow, score: float) -> Recalled:
+        return {
+            "id": hit.id,
+            "session_id": hit.session_id,
+            "role": row["role"],
+            "timestamp": hit.timestamp,
+            "score": score,
+            "partial": _partial(hit),
+            "snippet": row_snippet(row, _shown(self.asked)),
+            "source": hit.source,
+            "title": self.sessions[hit.session_id].get("title"),
+        }
+
+
+_LEAST = 0.25
+
+
+def _partial(hit: Candidate) -> bool:
+    return not hit.held & 1
+
+
+def _shown(asked: Question) -> Node | None:
+    """What a snippet marks."""
+    return any_of(
+        [*(thing.exact for thing in asked.wanted), *(root.node for thing in asked.wanted for root in thing.roots)]
+    )
+
+
+# --- messages to sessions ---
+
+
+def recall(
+    db: SessionDB, question: str, limit: int = 3, *, window: int = WINDOW, exclude_session: str | None = None
+) -> list[RecalledSession]:
+    """The conversations that answer a question best; without a question the recent ones."""
+    if not question.strip():
+        return recent(db, limit, exclude_session=exclude_session)
+    hits = rank_messages(db, question, HITS, exclude_session=exclude_session)
+    return group(db, hits, limit=limit, window=window)
+
+
+def group(
+    db: SessionDB,
+    hits: Iterable[Mapping[str, Any]],
+    *,
+    limit: int | None = None,
+    window: int = WINDOW,
+    exclude_session: str | None = None,
+) -> list[RecalledSession]:
+    """Hits by conversation, in the order of its first hit, with `window` neighbours on both sides of each.
+
+    A conversation is a whole lineage. Windows that touch are one; messages that are gone are left out. Takes hits of
+    `rank_messages` and of `search_messages`.
+    """
+    lineages = _Lineages(db, exclude_session)
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for hit in hits:
+        if not lineages.excluded(hit["session_id"]):
+            found.setdefault(lineages.root(hit["session_id"]), []).append(hit)
+    grouped = (_conversation(db, root, own, _windows(db, own, window)) for root, own in found.items())
+    return list(islice((each for each in grouped if each and each["windows"]), limit))
+
+
+def recent(db: SessionDB, limit: int = 3, *, exclude_session: str | None = None) -> list[RecalledSession]:
+    """The conversations last spoken in, each once; people's before machines'."""
+    lineages = _Lineages(db, exclude_session)
+    found: dict[str, str] = {}
+    for where in (Filter(exclude_sources=AUTOMATION_SOURCES), Filter(sources=AUTOMATION_SOURCES)):
+        for row in _by_activity(db, where):
+            if len(found) == limit:
+                break
+            if not lineages.excluded(row["id"]):
+                found.setdefault(lineages.root(row["id"]), row["id"])
+    conversations = (_conversation(db, root, (), [], latest) for root, latest in found.items())
+    return [each for each in conversations if each]
+
+
+class _Lineages:
+    """The root of each session, looked up once."""
+
+    def __init__(self, db: SessionDB, exclude_session: str | None) -> None:
+        self.db = db
+        self.hidden = _lineage(db, exclude_session)
+        self.roots: dict[str, str] = {}
+
+    def excluded(self, session_id: str) -> bool:
+        return session_id in self.hidden
+
+    def root(self, session_id: str) -> str:
+        if session_id not in self.roots:
+            self.roots[session_id] = self.db.lineage_root(session_id)
+        return self.roots[session_id]
+
+
+def _by_activity(db: SessionDB, where: Filter) -> Iterator[ListedSession]:
+    """All sessions, the last spoken in first, read page by page."""
+    offset = 0
+    while rows := db.provider.list_sessions(where, Page(LISTED, offset), "activity"):
+        yield from rows
+        offset += LISTED
+
+
+def _conversation(
+    db: SessionDB, root: str, hits: Sequence[Mapping[str, Any]], windows: list[Window], latest: str | None = None
+) -> RecalledSession | None:
+    """None when the root was deleted meanwhile."""
+    rows = db.provider.list_sessions(Filter(ids=(root,)), Page(1), "started")
+    return (
+        None
+        if not rows
+        else {
+            "session_id": root,
+            "latest_session_id": latest or hits[0]["session_id"],
+            "title": rows[0]["title"],
+            "source": rows[0]["source"],
+            "started_at": rows[0]["started_at"],
+            "last_active": rows[0]["last_active"],
+            "message_count": rows[0]["message_count"],
+            "preview": rows[0]["preview"],
+            "hits": list(hits),
+            "windows": windows,
+        }
+    )
+
+
+def _windows(db: SessionDB, hits: Sequence[Mapping[str, Any]], size: int) -> list[Window]:
+    """In the order of their best hits."""
+    windows: list[Window] = []
+    for hit in hits:
+        try:
+            around = db.get_messages_around(hit["session_id"], hit["id"], window=size)
+        except NotFound:
+            # Deleted since it was found.
+            continue
+        fresh: Window = {"session_id": hit["session_id"], "hit_ids": [hit["id"]], "messages": around}
+        windows = _joined(windows, fresh)
+    return windows
+
+
+def _joined(windows: Sequence[Window], fresh: Window) -> list[Window]:
+    """The windows with one more; those that it touches become one with it, in the place of the first."""
+    touched = [window for window in windows if _touch(window, fresh)]
+    if not touched:
+        return [*windows, fresh]
+    together = _merged([*touched, fresh])
+    kept = [together if window is touched[0] else window for window in windows]
+    return [window for window in kept if not any(window is each for each in touched)]
+
+
+def _touch(one: Window, other: Window) -> bool:
+    if one["session_id"] != other["session_id"]:
+        return False
+    (first, last), (begin, end) = _reach(one), _reach(other)
+    return begin <= last + 1 and first <= end + 1
+
+
+def _reach(window: Window) -> tuple[int, int]:
+    return window["messages"][0]["seq"] or 0, window["messages"][-1]["seq"] or 0
+
+
+def _merged(windows: Sequence[Window]) -> Window:
+    rows = {row["id"]: row for window in windows for row in window["messages"]}
+    return {
+        "session_id": windows[0]["session_id"],
+        "hit_ids": [each for window in windows for each in window["hit_ids"]],
+        "messages": sorted(rows.values(), key=lambda row: row["seq"] or 0),
+    }

@@ -1,0 +1,102 @@
+"""What a found message is worth for a question: its words, its neighbours, its conversation, its age.
+
+All constants were chosen from the tables in docs/search.md, none for a single question.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import exp
+
+from . import rank
+from .match import count
+from .question import Question, Root, Wanted
+from .relaxed import Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """The share of each thing beside the words of the message themselves, which count 1."""
+
+    inflected: float = 0.6
+    aside: float = 0.1
+    neighbours: float = 0.3
+    reach: int = 2
+    session: float = 0.3
+    title: float = 1.0
+    old: float = 0.8
+    fading_days: float = 30.0
+
+
+TUNING = Tuning()
+Worths = list[float]
+
+
+def presence(hit: Candidate, rarities: Sequence[float]) -> Worths:
+    """What is known without the text: which things the message has, taken as once in a usual message."""
+    # Bit 0 is the whole question.
+    return [rarity * (hit.held >> part & 1) for part, rarity in enumerate(rarities, start=1)]
+
+
+def contents(
+    question: Question, rarities: Sequence[float], body: Sequence[str], extra: Sequence[str], tuning: Tuning
+) -> tuple[Worths, float]:
+    """What the text is worth for each thing wanted, and for the words that only ask."""
+    counts = [occurrences(thing, body, extra, tuning) for thing in question.wanted]
+    worths = [rank.frequency(times, len(body)) * rarity for times, rarity in zip(counts, rarities, strict=True)]
+    asides = sum(rank.frequency(body.count(word), len(body)) for word in set(question.asides))
+    return worths, tuning.aside * asides
+
+
+def occurrences(thing: Wanted, body: Sequence[str], extra: Sequence[str], tuning: Tuning) -> float:
+    """How often a thing is said, inflections and parts of identifiers counting less."""
+    typed = count(thing.exact, body)
+    loose = min((_inflections(root, body) for root in thing.roots), default=typed)
+    return typed + tuning.inflected * max(0, loose - typed) + rank.EXTRA_WEIGHT * count(thing.exact, extra)
+
+
+def title_worths(question: Question, rarities: Sequence[float], title: Sequence[str], tuning: Tuning) -> Worths:
+    named = [occurrences(thing, title, (), tuning) > 0 for thing in question.wanted]
+    return [tuning.title * rarity * found for rarity, found in zip(rarities, named, strict=True)]
+
+
+def _inflections(root: Root, words: Iterable[str]) -> int:
+    return sum(map(root.fits, words))
+
+
+def recency(age_seconds: float, tuning: Tuning) -> float:
+    return tuning.old + (1 - tuning.old) * exp(-max(age_seconds, 0.0) / (tuning.fading_days * 86400))
+
+
+class Field:
+    """All candidates with what each is worth, so that one can profit from the others of its conversation."""
+
+    def __init__(self, hits: Sequence[Candidate], worths: dict[int, Worths], tuning: Tuning) -> None:
+        self.hits = hits
+        self.worths = worths
+        self.tuning = tuning
+        self.bonus: dict[int, float] = {}
+        self.titles: dict[str, Worths] = {}
+
+    def scores(self, now: float) -> dict[int, float]:
+        sessions: dict[str, list[Candidate]] = defaultdict(list)
+        for hit in self.hits:
+            sessions[hit.session_id].append(hit)
+        return {each: score for hits in sessions.values() for each, score in self._session_scores(hits, now)}
+
+    def _session_scores(self, hits: list[Candidate], now: float) -> Iterable[tuple[int, float]]:
+        own = {hit.seq: sum(self.worths[hit.id]) for hit in hits}
+        rows = [self.worths[hit.id] for hit in hits]
+        titled = self.titles.get(hits[0].session_id)
+        whole = sum(map(max, zip(*rows, *([titled] if titled else []), strict=True)))
+        for hit in hits:
+            score = own[hit.seq] + self.bonus.get(hit.id, 0.0)
+            score += self.tuning.neighbours * self._beside(own, hit.seq) + self.tuning.session * whole
+            yield hit.id, score * recency(now - hit.timestamp, self.tuning)
+
+    def _beside(self, own: dict[int, float], seq: int) -> float:
+        """What the neighbours are worth, the nearer the more."""
+        reach = range(1, self.tuning.reach + 1)
+        return sum((own.get(seq - far, 0.0) + own.get(seq + far, 0.0)) / far for far in reach)
