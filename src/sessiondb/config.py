@@ -53,6 +53,7 @@ class Settings:
     options: Mapping[str, Any]
     home: str
     resume_display: str = "full"
+    retention: Mapping[str, Any] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
@@ -88,7 +89,7 @@ def load(place: Place | None = None, *, env: Env | None = None) -> Settings:
     origins |= {f"sessiondb.{provider}.{key}": origin for key in location}
     resume, resume_origin = file.resume_display()
     origins |= {"sessiondb.provider": origin, "display.resume_display": resume_origin}
-    return Settings(provider, options, home, resume, origins, tuple(file.warnings()))
+    return Settings(provider, options, home, resume, file.retention(), origins, tuple(file.warnings()))
 
 
 def _choose(place: Place | None, env: Env, file: ConfigFile) -> tuple[str, dict[str, Any], str]:

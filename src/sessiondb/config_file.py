@@ -6,10 +6,14 @@
         path: ~/agents/state.db       # a relative path is taken from the home
         synchronous: full             # or normal
         deadline: 30                  # seconds a write waits for other writers
-      postgresql:                     # mysql: the same keys
+      postgresql:                     # mysql: the first three keys
         dsn: postgresql://agent:${PGPASSWORD}@db.example/agents
         pool_size: 10
         max_overflow: 5
+        schema: public
+        deadline: 30
+        synchronous_commit: on        # or off, local, remote_write, remote_apply
+        prepare_threshold: 5          # or off, behind a transaction pooler
     display:
       resume_display: full            # or minimal
 
@@ -60,10 +64,45 @@ def _one_of(*choices: str) -> Callable[[Any], str]:
     return check
 
 
+def _yes_or_no(value: Any) -> bool:
+    words = {"true": True, "yes": True, "false": False, "no": False}
+    if str(value).lower() not in words:
+        raise ValueError("true or false")
+    return words[str(value).lower()]
+
+
+def _count_or_off(value: Any) -> int | None:
+    # YAML reads `off` as false.
+    if value is False or str(value).lower() == "off":
+        return None
+    try:
+        return _whole(value)
+    except ValueError:
+        raise ValueError("a whole number or off") from None
+
+
+def _synchronous_commit(value: Any) -> str:
+    # YAML reads `on` and `off` as true and false.
+    named = ("on" if value else "off") if isinstance(value, bool) else value
+    return _one_of("on", "off", "local", "remote_write", "remote_apply")(named)
+
+
 _SERVER: dict[str, Check] = {"dsn": _text, "pool_size": _whole, "max_overflow": _whole}
 KEYS: dict[str, dict[str, Check]] = {
-    "sqlite": {"path": _text, "synchronous": _one_of("full", "normal"), "deadline": _seconds},
-    "postgresql": _SERVER,
+    "sqlite": {
+        "path": _text,
+        "synchronous": _one_of("full", "normal"),
+        "deadline": _seconds,
+        "checksums": _yes_or_no,
+    },
+    "postgresql": {
+        **_SERVER,
+        "schema": _text,
+        "deadline": _seconds,
+        "synchronous_commit": _synchronous_commit,
+        "prepare_threshold": _count_or_off,
+        "media_directory": _text,
+    },
     "mysql": _SERVER,
     "memory": {},
 }
@@ -90,6 +129,11 @@ class ConfigFile:
             return "full", "default"
         return self._value(_one_of("full", "minimal"), given, "display.resume_display"), self.name
 
+    def retention(self) -> dict[str, Any]:
+        """How long the sessions of each source are kept, by source; nothing is ever removed by itself."""
+        rules = self._mapping(self._values.get("retention"), "sessiondb.retention")
+        return {str(source): self._value(None, rule, f"sessiondb.retention.{source}") for source, rule in rules.items()}
+
     def section(self, provider: str) -> dict[str, Any]:
         """The options of a provider; those of a provider that others ship are passed on as they are."""
         given = self._mapping(self._values.get(provider), f"sessiondb.{provider}")
@@ -112,7 +156,7 @@ class ConfigFile:
         for key, value in self._values.items():
             if key in KEYS and isinstance(value, dict):
                 yield from (f"{key}.{name}" for name in value if name not in KEYS[key])
-            elif key not in KEYS and key != "provider" and not registry.has("providers", str(key)):
+            elif key not in KEYS and key not in ("provider", "retention") and not registry.has("providers", str(key)):
                 yield key
 
     def _mapping(self, value: Any, key: str) -> dict[str, Any]:

@@ -6,8 +6,9 @@ and the exports share.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ else:
 
 Order = Literal["started", "activity"]
 SearchOrder = Literal["relevance", "newest", "oldest"]
+TextMode = Literal["substring", "fuzzy", "regex"]
 Relation = Literal["root", "compression", "subagent", "fork", "reset"]
 
 RELATIONS = ("root", "compression", "subagent", "fork", "reset")
@@ -131,6 +133,35 @@ class Matches:
     """A page of matches, with what is known about the rest."""
 
     hits: Sequence[Match]
+    # Counted where that is cheap, else estimated.
     total: int
+    # How many messages the index had not read yet; they were read one by one.
     index_lag: int = 0
     notices: Sequence[str] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The session of a message (at least source, model, title, started_at), and its visible neighbours there."""
+
+    session: SessionRow
+    before: ContextLine | None
+    after: ContextLine | None
+
+
+class SearchResults(list["SearchHit"]):
+    """A page of hits; a list, with what is known about the search as a whole."""
+
+    def __init__(
+        self, hits: Iterable[SearchHit], found: Matches, suggestion: Callable[[], str | None] = lambda: None
+    ) -> None:
+        super().__init__(hits)
+        self.total = found.total
+        self.index_lag = found.index_lag
+        self.notices = tuple(found.notices)
+        self._suggestion = suggestion
+
+    @cached_property
+    def did_you_mean(self) -> str | None:
+        """When nothing was found: the query with words that messages have. Looked for when asked."""
+        return None if self.total else self._suggestion()

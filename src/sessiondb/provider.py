@@ -8,8 +8,8 @@ The laws in `sessiondb.testing` say what each must do; the memory provider is th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .models import (
@@ -24,9 +24,12 @@ from .models import (
     Page,
     SearchOrder,
     SessionRow,
+    Surroundings,
+    TextMode,
     ToolCallRow,
 )
 from .replay import TURN_COLUMNS, Turn, turn
+from .rows import context_line
 
 if TYPE_CHECKING:
     from .search.query import Node, Query
@@ -45,6 +48,10 @@ class Features:
     read_only: bool = True
     # Is there a full-text index, or does every search read all rows?
     indexed_search: bool = False
+    # Which other ways to search are offered: parts of words, words with slips, regular expressions.
+    substring_search: bool = True
+    fuzzy_search: bool = True
+    regex_search: bool = True
     # The longest text of one message, in bytes of UTF-8.
     max_content_bytes: int = 64 * 1024 * 1024
 
@@ -281,3 +288,58 @@ class SessionDBProvider(ABC):
         from .search.relaxed import gather
 
         return gather(self.scan_messages(where, messages), parts, limit)
+
+    def search_text(
+        self,
+        pattern: str,
+        mode: TextMode,
+        where: Filter,
+        messages: MessageFilter,
+        page: Page,
+        *,
+        oldest: bool = False,
+        deadline: float,
+    ) -> Matches:
+        """Messages whose text holds the pattern, the newest (or oldest) first; stops at the deadline and says so."""
+        from .search.modes import scan_text
+
+        rows = self.scan_messages(where, messages, newest=not oldest)
+        return scan_text(rows, pattern, mode, page, deadline)
+
+    def search_titles(self, query: Query, where: Filter) -> list[SessionRow]:
+        """Sessions whose title matches, the last active first."""
+        from .search.match import matches
+        from .search.text import document
+
+        if query.node is None:
+            return []
+        node = query.node
+        titled = self.find_titles("")
+        ids = [row["id"] for row in titled if matches(node, *document(row["title"] or "", ""))]
+        kept = ids if where.ids is None else [each for each in ids if each in where.ids]
+        return list(self.list_sessions(replace(where, ids=kept), Page(None), "activity")) if kept else []
+
+    def surroundings(self, messages: Sequence[MessageRow]) -> list[Surroundings]:
+        """For each message its session and its visible neighbours."""
+        return [self._surroundings(message["session_id"], message["seq"] or 0) for message in messages]
+
+    def _surroundings(self, session_id: str, seq: int) -> Surroundings:
+        before = self.get_messages(session_id, before=seq, limit=1, newest=True)
+        after = self.get_messages(session_id, after=seq, limit=1)
+        return Surroundings(
+            self.get_session(session_id) or {},
+            context_line(before[0]) if before else None,
+            context_line(after[0]) if after else None,
+        )
+
+    def near_words(self, words: Sequence[str]) -> dict[str, str]:
+        """For each of these words that no message has, a similar one that some have."""
+        from .search.near import near_words
+
+        return near_words(self.scan_messages(Filter(), MessageFilter()), words)
+
+    def update_index(self, tick: Callable[[int, int], None] | None = None) -> None:
+        """Bring the search index up to date, where there is one that lags; `tick` is told done and total."""
+        total = self.count_messages()
+        if tick is not None:
+            tick(total, total)

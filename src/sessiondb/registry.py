@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 TABLES: dict[str, dict[str, str]] = {
     "providers": {
         "memory": "sessiondb.backends.memory:MemoryProvider",
+        "postgresql": "sessiondb.backends.postgres:PostgreSQLProvider",
         "sqlite": "sessiondb.backends.sqlite:SQLiteProvider",
     },
     "upkeep": {
@@ -32,6 +33,7 @@ TABLES: dict[str, dict[str, str]] = {
         "export": "sessiondb.cli.export:command",
         "list": "sessiondb.cli.list:command",
         "optimize": "sessiondb.cli.optimize:command",
+        "prune": "sessiondb.cli.prune:command",
         "rename": "sessiondb.cli.rename:command",
         "repair": "sessiondb.cli.repair:command",
         "restore": "sessiondb.cli.restore:command",

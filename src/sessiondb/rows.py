@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
-from .models import MediaRefRow, MessageRow, SessionRow
+from .models import ContextLine, MediaRefRow, MessageRow, SessionRow
 
 PREVIEW_LENGTH = 60
 SUMMARY_LENGTH = 200
@@ -52,6 +52,10 @@ def text_of(content: Any) -> str:
     if isinstance(content, list):
         return "\n".join(filter(None, map(text_of, content)))
     return ""
+
+
+def context_line(row: MessageRow) -> ContextLine:
+    return {"role": row["role"], "content": text_of(row["content"])}
 
 
 def stored_text(content: str | None, content_type: str | None) -> str:

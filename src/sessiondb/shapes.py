@@ -98,7 +98,10 @@ class ContextLine(TypedDict):
 
 
 class SearchHit(TypedDict, total=False):
-    """One match of `search_messages`: the seed's keys, then ours."""
+    """One match of `search_messages`: the seed's keys, then ours.
+
+    `matched` is "message", or "title": then role is "title", and id that of the session's first message, 0 if none.
+    """
 
     id: int
     session_id: str
@@ -112,6 +115,7 @@ class SearchHit(TypedDict, total=False):
     context: list[ContextLine]
     title: str | None
     score: float
+    matched: str
 
 
 class ToolCallRow(TypedDict):

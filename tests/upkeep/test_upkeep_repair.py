@@ -11,7 +11,7 @@ import pytest
 
 from sessiondb import upkeep
 from sessiondb.db import SessionDB
-from sessiondb.errors import Busy, NotFound, SessionDBError
+from sessiondb.errors import Busy, NotFound, SchemaTooNew, SessionDBError
 from sessiondb.upkeep import Salvage
 
 
@@ -128,14 +128,24 @@ class TestRefusals:
             repair(store, target)
         assert target.read_text() == "mine"
 
+    def test_a_newer_schema_is_left_to_newer_code(self, store: Path, target: Path) -> None:
+        _sql(store, "PRAGMA user_version = 2000")
+        # One number alone may be damage.
+        assert repair(store, target.with_name("damage.db")).complete
+        _sql(store, "UPDATE schema_version SET version = 2000")
+        with pytest.raises(SchemaTooNew, match="2000"):
+            repair(store, target)
+        assert not list(store.parent.glob("new.db*"))
+
     def test_there_must_be_something(self, path: Path, target: Path) -> None:
         with pytest.raises(NotFound):
             repair(path, target)
 
 
 def test_a_file_of_the_original_is_salvaged_too(path: Path, target: Path) -> None:
-    connection = apsw.Connection(str(path), vfs="unix")
-    connection.execute("""
+    _sql(
+        path,
+        """
         CREATE TABLE schema_version (version INTEGER NOT NULL);
         INSERT INTO schema_version VALUES (6);
         CREATE TABLE sessions (id TEXT PRIMARY KEY, source TEXT NOT NULL, title TEXT, started_at REAL NOT NULL);
@@ -143,13 +153,19 @@ def test_a_file_of_the_original_is_salvaged_too(path: Path, target: Path) -> Non
             timestamp REAL NOT NULL, content TEXT);
         INSERT INTO sessions VALUES ('old', 'cli', 'Old', 100);
         INSERT INTO messages (session_id, role, timestamp, content) VALUES ('old', 'user', 101, 'hello');
-    """)
-    connection.close()
+    """,
+    )
     repair(path, target)
     with SessionDB(target) as db:
         assert [row["content"] for row in db.get_messages("old")] == ["hello"]
         assert db.get_session_title("old") == "Old"
         assert db.verify().ok
+
+
+def _sql(path: Path, sql: str) -> None:
+    connection = apsw.Connection(str(path), vfs="unix")
+    connection.execute(sql)
+    connection.close()
 
 
 def _zero_leaf(path: Path, text: bytes) -> None:

@@ -1,21 +1,40 @@
-"""Search in messages: every word typed, exactly."""
+"""Search in messages: every word typed, exactly; or parts of words, words with slips, regular expressions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..errors import Invalid
-from ..models import ContextLine, Filter, Match, MessageFilter, MessageRow, SearchHit, SearchOrder, SessionRow
-from ..rows import text_of
+from ..drafts import check_time
+from ..errors import Invalid, NotSupported
+from ..models import (
+    ContextLine,
+    Filter,
+    Matches,
+    MessageFilter,
+    MessageRow,
+    Page,
+    SearchHit,
+    SearchOrder,
+    SearchResults,
+    SessionRow,
+    TextMode,
+)
+from ..rows import context_line
 from .handle import Handle
 from .sessions import check_page
 
 if TYPE_CHECKING:
-    from ..search.query import Node
+    from ..search.query import Query
 
 CONTEXT_LENGTH = 200
+DEADLINE = 5.0
 _ORDERS: dict[str, SearchOrder] = {"relevance": "relevance", "newest": "newest", "oldest": "oldest"}
+_TEXT_MODES: dict[str, TextMode] = {"substring": "substring", "fuzzy": "fuzzy", "regex": "regex"}
+_WORDS = "words"
+
+Shown = Callable[[MessageRow], str]
 
 
 class Search(Handle):
@@ -29,65 +48,197 @@ class Search(Handle):
         offset: int = 0,
         *,
         order: str = "relevance",
+        mode: str = _WORDS,
         session_id: str | None = None,
+        chat_id: str | None = None,
+        user_id: str | None = None,
+        tags: Sequence[str] = (),
+        since: float | None = None,
+        until: float | None = None,
         where: Filter | None = None,
         include_inactive: bool = False,
-    ) -> list[SearchHit]:
+        deadline: float = DEADLINE,
+    ) -> SearchResults:
         """Messages that hold all words of the query, best first, with a snippet and their neighbours.
 
         Words, "phrases", OR, NOT, -word, prefix*, parentheses and field filters such as source:cli; anything else is
-        literal text, so paths, URLs and commands are found as typed. Never raises for a query.
+        literal text, so paths, URLs and commands are found as typed. Never raises for a query. By relevance, sessions
+        whose title matches come first, as hits with `matched` "title".
+
+        `mode` "substring", "fuzzy" or "regex" reads the messages themselves, newest first, for `deadline` seconds at
+        most. The answer is a list that also knows `total`, `index_lag`, `notices` and `did_you_mean`.
         """
+        chosen = _chosen(where, source_filter, exclude_sources, session_id, chat_id, user_id, tags)
+        messages = MessageFilter(tuple(role_filter or ()), *_times(since, until), include_inactive)
+        page = check_page(limit, offset)
         if order not in _ORDERS:
             raise Invalid(f"unknown order {order!r}; use one of {', '.join(_ORDERS)}")
+        if mode == _WORDS:
+            return self._search_words(query, chosen, messages, page, _ORDERS[order])
+        return self._search_text(query, mode, chosen, messages, page, order == "oldest", deadline)
+
+    def index(self, tick: Callable[[int, int], None] | None = None) -> None:
+        """Bring the search index up to date, as after an import; `tick` is told how many messages are done, of all.
+
+        Nobody must: searches and long-lived processes do it by the way, in small steps.
+        """
+        self.provider.update_index(tick)
+
+    # --- words ---
+
+    def _search_words(
+        self, box: str, where: Filter, messages: MessageFilter, page: Page, order: SearchOrder
+    ) -> SearchResults:
         from ..search.query import narrow, parse
 
-        parsed = parse(query)
-        now = self._clock()
-        sessions, messages = narrow(
-            parsed,
-            where or _sessions(source_filter, exclude_sources, session_id),
-            MessageFilter(roles=tuple(role_filter or ()), include_inactive=include_inactive),
-            now,
+        query, now = parse(box), self._clock()
+        where, messages = narrow(query, where, messages, now)
+        titled = self._titled(query, where, messages) if order == "relevance" else []
+        shown = titled[page.offset :][: page.limit]
+        rest = _after_titles(page, len(titled))
+        found = self.provider.search(query, where, messages, rest, order, now)
+        hits = [self._title_hit(session, query) for session in shown]
+        hits += self._hits(found, _word_snippet(query))
+        whole = replace(found, total=found.total + len(titled))
+        return SearchResults(hits, whole, lambda: self._suggestion(query))
+
+    def _titled(self, query: Query, where: Filter, messages: MessageFilter) -> list[SessionRow]:
+        """Sessions whose title matches; none when messages of a kind are asked for, which a title is not."""
+        if query.node is None or messages.roles or query.tools:
+            return []
+        within = replace(
+            where,
+            active_since=messages.since if where.active_since is None else where.active_since,
+            active_until=messages.until if where.active_until is None else where.active_until,
         )
-        page = check_page(limit, offset)
-        found = self.provider.search(parsed, sessions, messages, page, _ORDERS[order], now)
-        return [self._hit(match, parsed.node) for match in found.hits]
+        return self.provider.search_titles(query, within)
 
-    def _hit(self, match: Match, node: Node | None) -> SearchHit:
-        from ..search.snippet import row_snippet
+    def _title_hit(self, session: SessionRow, query: Query) -> SearchHit:
+        from ..search.snippet import snippet
 
-        message = match.message
-        session: SessionRow = self.provider.get_session(message["session_id"]) or {}
+        first = self.provider.get_messages(session["id"], limit=2)
         return {
-            "id": message["id"],
-            "session_id": message["session_id"],
-            "role": message["role"],
-            "snippet": row_snippet(message, node),
-            "timestamp": message["timestamp"],
-            "tool_name": message["tool_name"],
-            "source": session.get("source", ""),
-            "model": session.get("model"),
-            "session_started": session.get("started_at", message["timestamp"]),
-            "context": self._context(message),
-            "title": session.get("title"),
-            "score": match.score,
+            "id": first[0]["id"] if first else 0,
+            "session_id": session["id"],
+            "role": "title",
+            "snippet": snippet(session["title"] or "", query.node),
+            "timestamp": session.get("last_active") or session["started_at"],
+            "tool_name": None,
+            **_facts(session),
+            "context": [_cut(context_line(row)) for row in first],
+            "score": 0.0,
+            "matched": "title",
         }
 
-    def _context(self, message: MessageRow) -> list[ContextLine]:
-        session_id, seq = message["session_id"], message["seq"] or 0
-        before = self.provider.get_messages(session_id, before=seq, limit=1, newest=True)
-        after = self.provider.get_messages(session_id, after=seq, limit=1)
-        return [_line(row) for row in (*before, message, *after)]
+    def _suggestion(self, query: Query) -> str | None:
+        """The query with words that messages have; None when there are none that look alike."""
+        from ..search.near import reworded, words_of
+
+        words = words_of(query)
+        near = self.provider.near_words(words) if words else {}
+        return reworded(query, near) if near else None
+
+    # --- texts ---
+
+    def _search_text(
+        self,
+        pattern: str,
+        mode: str,
+        where: Filter,
+        messages: MessageFilter,
+        page: Page,
+        oldest: bool,
+        deadline: float,
+    ) -> SearchResults:
+        if mode not in _TEXT_MODES:
+            raise Invalid(f"unknown mode {mode!r}; use one of {', '.join((_WORDS, *_TEXT_MODES))}")
+        if not getattr(self.features, f"{mode}_search"):
+            raise NotSupported(f"{self.provider.name} offers no search by {mode}; use mode='words'")
+        if not deadline > 0:
+            raise Invalid(f"deadline must be a positive number of seconds, not {deadline!r}")
+        from ..search.modes import finder, searched_text
+        from ..search.snippet import places_snippet
+
+        kind = _TEXT_MODES[mode]
+        wanted = finder(pattern, kind)
+        found = self.provider.search_text(pattern, kind, where, messages, page, oldest=oldest, deadline=deadline)
+
+        def shown(message: MessageRow) -> str:
+            text = searched_text(message)
+            return places_snippet(text, wanted.places(text, deadline))
+
+        return SearchResults(self._hits(found, shown), found)
+
+    # --- hits ---
+
+    def _hits(self, found: Matches, shown: Shown) -> Iterator[SearchHit]:
+        around = self.provider.surroundings([match.message for match in found.hits])
+        for match, near in zip(found.hits, around, strict=True):
+            message = match.message
+            lines = (near.before, context_line(message), near.after)
+            yield {
+                "id": message["id"],
+                "session_id": message["session_id"],
+                "role": message["role"],
+                "snippet": shown(message),
+                "timestamp": message["timestamp"],
+                "tool_name": message["tool_name"],
+                **_facts(near.session or {"source": "", "started_at": message["timestamp"]}),
+                "context": [_cut(line) for line in lines if line is not None],
+                "score": match.score,
+                "matched": "message",
+            }
 
 
-def _sessions(sources: Sequence[str] | None, exclude: Sequence[str] | None, session_id: str | None) -> Filter:
-    return Filter(
-        ids=None if session_id is None else (session_id,),
-        sources=None if sources is None else tuple(sources),
-        exclude_sources=tuple(exclude or ()),
+def _chosen(
+    where: Filter | None,
+    sources: Sequence[str] | None,
+    exclude: Sequence[str] | None,
+    session_id: str | None,
+    chat_id: str | None,
+    user_id: str | None,
+    tags: Sequence[str],
+) -> Filter:
+    """What the single wishes say, on top of a whole filter if one is given."""
+    given = where or Filter()
+    wishes: dict[str, object] = {
+        "ids": None if session_id is None else (session_id,),
+        "sources": None if sources is None else tuple(sources),
+        "exclude_sources": tuple(exclude or ()) or None,
+        "chat_id": chat_id,
+        "user_id": user_id,
+        "tags": tuple(tags) or None,
+    }
+    return replace(given, **{name: wish for name, wish in wishes.items() if wish is not None})  # type: ignore[arg-type]
+
+
+def _times(since: float | None, until: float | None) -> tuple[float | None, float | None]:
+    return (
+        None if since is None else check_time(since, "since"),
+        None if until is None else check_time(until, "until"),
     )
 
 
-def _line(row: MessageRow) -> ContextLine:
-    return {"role": row["role"], "content": text_of(row["content"])[:CONTEXT_LENGTH]}
+def _after_titles(page: Page, titles: int) -> Page:
+    """What is left of a page that title hits begin."""
+    left = max(0, titles - page.offset)
+    return Page(None if page.limit is None else max(0, page.limit - left), max(0, page.offset - titles))
+
+
+def _word_snippet(query: Query) -> Shown:
+    from ..search.snippet import row_snippet
+
+    return lambda message: row_snippet(message, query.node)
+
+
+def _facts(session: SessionRow) -> SearchHit:
+    return {
+        "source": session.get("source", ""),
+        "model": session.get("model"),
+        "session_started": session.get("started_at", 0.0),
+        "title": session.get("title"),
+    }
+
+
+def _cut(line: ContextLine) -> ContextLine:
+    return {"role": line["role"], "content": line["content"][:CONTEXT_LENGTH]}

@@ -77,10 +77,15 @@ def runs(text: str) -> list[str]:
 
 def spans(text: str) -> list[Span]:
     """The tokens of `tokens(text)`, each with its start and end in the text as given."""
+    if text.isascii():
+        words = _ascii_spans(text)
+        if len(text) <= MAX_TOKEN or all(end - start <= MAX_TOKEN for _, start, end in words):
+            return words
+        return [(shortened(token), start, end) for token, start, end in words]
     found: list[Span] = []
     for chunk in _CHUNK.finditer(text):
         piece = chunk[0]
-        located = _ascii_spans(piece) if piece.isascii() else _folded_spans(piece)
+        located: Iterable[Span] = _ascii_spans(piece) if piece.isascii() else _folded_spans(piece)
         offset = chunk.start()
         found += [(shortened(token), start + offset, end + offset) for token, start, end in located]
     return found
@@ -185,8 +190,8 @@ def _fold_letter(character: str) -> str:
     return "".join(_SPECIAL.get(part, part) for part in folded)
 
 
-def _ascii_spans(piece: str) -> Iterator[Span]:
-    return ((word[0], word.start(), word.end()) for word in _ASCII_WORD.finditer(piece.lower()))
+def _ascii_spans(piece: str) -> list[Span]:
+    return [(word[0], *word.span()) for word in _ASCII_WORD.finditer(piece.lower())]
 
 
 def _folded_spans(piece: str) -> Iterator[Span]:

@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from . import analyze, stopwords
-from .nodes import And, Leaf, Node, Phrase, Term, all_of, leaves
+from .nodes import And, Leaf, Node, Or, Phrase, Term, all_of, any_of, leaves
 from .query import Query, literal, parse
 
 # Shorter words are names and abbreviations more often than inflected.
 SHORTEST_INFLECTED = 4
 LONGEST_ENDING = 4
+MOST_WANTED = 24
 _QUOTED = r'"([^"]+)"'
+# What programs say about themselves; anywhere else NOT excludes.
+_SAYINGS = r"\bNOT (?=(?:NULL|EXISTS|FOUND|IN|LIKE|BETWEEN)\b)"
 _CURLY_QUOTES = str.maketrans("“”„", '"""')
 
 
@@ -27,9 +30,6 @@ class Root(NamedTuple):
 
     start: str
     longest: int
-
-    def fits(self, word: str) -> bool:
-        return word.startswith(self.start) and len(word) <= self.longest
 
     @property
     def node(self) -> Term:
@@ -44,6 +44,12 @@ class Wanted:
     roots: tuple[Root, ...]
 
     @property
+    def marks(self) -> list[Leaf]:
+        """What shows where it was said."""
+        inflected: list[Leaf] = [root.node for root in self.roots]
+        return inflected if isinstance(self.exact, Term) and inflected else [self.exact, *inflected]
+
+    @property
     def loose(self) -> Node:
         """Holds wherever `exact` holds, and for inflections."""
         return all_of([root.node for root in self.roots]) or self.exact
@@ -51,45 +57,71 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What to look for, the words that only ask, and what must hold in any case."""
+    """What to look for; the words that only ask; what must hold in any case; and the question met in full."""
 
     query: Query
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[Wanted, ...] = ()
     asides: tuple[str, ...] = ()
     required: tuple[Node, ...] = ()
+    whole: Node | None = None
 
     @property
     def parts(self) -> list[Node]:
-        """First everything as typed, then each thing loosely; each beside what is required."""
-        whole = all_of([*(thing.exact for thing in self.wanted), *self.required])
-        single = [all_of([thing.loose, *self.required]) for thing in self.wanted]
-        return [part for part in (whole, *single) if part is not None] if self.wanted else []
+        """First the whole, then each thing loosely, beside what is required."""
+        single = (all_of([thing.loose, *self.required]) for thing in self.wanted)
+        return [part for part in (self.whole, *single) if part is not None]
 
 
 def understand(box: str) -> Question:
     """The question that was typed; never raises."""
-    query = parse(box)
+    query = parse(re.sub(_SAYINGS, "not ", box))
     if query.node is None:
-        return Question(query, ())
+        return Question(query)
     parts = query.node.parts if isinstance(query.node, And) else (query.node,)
     quoted = {literal(text) for text in re.findall(_QUOTED, box.translate(_CURLY_QUOTES))}
     plain = [part for part in parts if isinstance(part, Term | Phrase) and part not in quoted]
-    required = tuple(part for part in parts if part not in plain)
-    wanted, asides = _sorted_out(plain)
-    if not wanted:
-        strict = dict.fromkeys(leaf for part in required for leaf in leaves(part))
-        wanted = [_as_typed(leaf) for leaf in strict] or [_thing(part) for part in plain]
-    return Question(query, tuple(dict.fromkeys(wanted)), tuple(asides), required)
+    stop = stopwords.among([token for leaf in leaves(query.node) for token in _tokens(leaf)])
+    required = tuple(_without(stop, part) for part in parts if part not in plain)
+    wanted, asides = _sorted_out(plain, stop)
+    if not wanted and not any(True for part in required for _ in leaves(part)):
+        wanted, asides = [_thing(part) for part in plain], []
+    return _question(query, wanted, asides, required)
 
 
 def taken_apart(question: Question) -> Question:
-    """The question with its phrases as single words: the last resort when nothing else is found."""
+    """The question as single words, any of which will do: the last resort when nothing else is found."""
     words = dict.fromkeys(word for thing in question.wanted for word in _tokens(thing.exact))
-    return Question(question.query, tuple(_thing(Term(word)) for word in words), question.asides, question.required)
+    kept = tuple(part for part in question.required if not isinstance(part, Or | And))
+    return _question(question.query, [_thing(Term(word)) for word in words], question.asides, kept)
 
 
-def _sorted_out(plain: Sequence[Leaf]) -> tuple[list[Wanted], list[str]]:
-    stop = stopwords.among([token for leaf in plain for token in _tokens(leaf)])
+def _question(query: Query, wanted: Sequence[Wanted], asides: Sequence[str], required: tuple[Node, ...]) -> Question:
+    whole = all_of([*(thing.exact for thing in wanted), *required])
+    strict = [_as_typed(leaf) for part in required for leaf in leaves(part)]
+    things = _telling(list(dict.fromkeys([*strict, *wanted])))
+    return Question(query, tuple(things), tuple(dict.fromkeys(asides)), required, whole)
+
+
+def _telling(things: list[Wanted]) -> list[Wanted]:
+    """Of a pasted page some long words, which tend to be rare; of a question all."""
+    if len(things) <= MOST_WANTED:
+        return things
+    longest = sorted(things, key=lambda thing: -sum(map(len, _tokens(thing.exact))))[:MOST_WANTED]
+    return [thing for thing in things if thing in longest]
+
+
+def _without(stop: Collection[str], node: Node) -> Node:
+    """An alternative without the words that only ask, where others are left."""
+    match node:
+        case Or(parts):
+            return any_of([_without(stop, part) for part in parts]) or node
+        case And(parts):
+            return all_of([part for part in parts if not (isinstance(part, Term) and part.token in stop)]) or node
+        case _:
+            return node
+
+
+def _sorted_out(plain: Sequence[Leaf], stop: Collection[str]) -> tuple[list[Wanted], list[str]]:
     wanted: list[Wanted] = []
     asides: list[str] = []
     for leaf in plain:

@@ -10,25 +10,27 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from ..drafts import check_count
 from ..errors import NotFound
 from ..models import AUTOMATION_SOURCES, Filter, ListedSession, MessageFilter, MessageRow, Page, SessionRow
 from . import analyze, rank
 from .nodes import Node, any_of
 from .query import narrow
 from .question import Question, taken_apart, understand
-from .relaxed import Candidate, Candidates, rarities_of
+from .relaxed import Candidate, Candidates, candidate, rarities_of
 from .snippet import row_snippet
 from .text import document, readable, tool_text, uses_tools
-from .weigh import TUNING, Field, Tuning, contents, presence, title_worths
+from .weigh import TUNING, Field, Tuning, asides, contents, presence, title_worths
 
 if TYPE_CHECKING:
     from ..db import SessionDB
 
-CANDIDATES = 400
+CANDIDATES = 200
 # When most of them are of the excluded conversation.
-MANY_CANDIDATES = 4000
+MANY_CANDIDATES = 2000
 # So many texts are read and weighed; of a long one its beginning.
-READ = 80
+READ = 40
+REPLIED = 10
 WEIGHED_CHARACTERS = 20_000
 HITS = 50
 WINDOW = 3
@@ -90,6 +92,7 @@ def rank_messages(
     The search box's syntax is respected: quotes, OR, NOT and filters must hold. With `exclude_session` nothing of
     that session's lineage is found.
     """
+    check_count(limit, "limit")
     asked = understand(question)
     now = db._clock()
     scope = narrow(asked.query, where or Filter(), messages or MessageFilter(), now)
@@ -98,7 +101,7 @@ def rank_messages(
     if not found.hits:
         asked = taken_apart(asked)
         found = _candidates(db, asked, scope, excluded)
-    return _Ranking(db, asked, found, tuning, now).best(limit)
+    return _Ranking(db, asked, found, scope[1], tuning, now).best(limit)
 
 
 def _lineage(db: SessionDB, session_id: str | None) -> frozenset[str]:
@@ -129,23 +132,45 @@ def _others(found: Candidates, excluded: frozenset[str]) -> Candidates:
 class _Ranking:
     """One question and its candidates."""
 
-    def __init__(self, db: SessionDB, asked: Question, found: Candidates, tuning: Tuning, now: float) -> None:
-        self.db, self.asked, self.now = db, asked, now
+    def __init__(
+        self, db: SessionDB, asked: Question, found: Candidates, messages: MessageFilter, tuning: Tuning, now: float
+    ) -> None:
+        self.db, self.asked, self.messages, self.now = db, asked, messages, now
         self.rarities = rarities_of(found.containing[1:], found.total)
         worths = {hit.id: presence(hit, self.rarities) for hit in found.hits}
         self.field = Field(found.hits, worths, tuning)
         self.sessions: dict[str, SessionRow] = {}
 
     def best(self, limit: int) -> list[Recalled]:
-        promising = self._ordered(self.field.hits)[: max(READ, limit)]
+        promising = _ordered(self.field.hits, self.field.scores(self.now))[: max(READ, limit)]
         rows = {row["id"]: row for hit in promising if (row := self._weighed(hit)) is not None}
-        ordered = self._ordered([hit for hit in promising if hit.id in rows])
+        found = [hit for hit in promising if hit.id in rows]
+        found += self._replies(_ordered(found, self.field.scores(self.now))[:REPLIED], rows)
         scores = self.field.scores(self.now)
-        return [self._recalled(hit, rows[hit.id], scores[hit.id]) for hit in ordered[:limit]]
+        return [self._recalled(hit, rows[hit.id], scores[hit.id]) for hit in _ordered(found, scores)[:limit]]
 
-    def _ordered(self, hits: Sequence[Candidate]) -> list[Candidate]:
-        scores = self.field.scores(self.now)
-        return sorted(hits, key=lambda hit: (rank.automated(hit.source), _partial(hit), -scores[hit.id], -hit.id))
+    def _replies(self, hits: Sequence[Candidate], rows: dict[int, MessageRow]) -> list[Candidate]:
+        """What was said right after the best hits: an answer need not repeat the words of its question."""
+        known = {hit.id for hit in self.field.hits}
+        found: dict[int, Candidate] = {}
+        for hit in hits:
+            for row in self.db.provider.get_messages(hit.session_id, after=hit.seq, limit=self.field.tuning.reach):
+                if row["id"] not in known and self._may_stand_beside(row):
+                    rows[row["id"]] = row
+                    found[row["id"]] = candidate(row, hit.source, 0)
+        self.field.join(list(found.values()))
+        return list(found.values())
+
+    def _may_stand_beside(self, row: MessageRow) -> bool:
+        """Whether a message without any of the words passes what was asked for."""
+        if self.asked.required or self.asked.query.tools:
+            return False
+        wanted, moment = self.messages, row["timestamp"]
+        return (
+            (not wanted.roles or row["role"] in wanted.roles)
+            and (wanted.since is None or moment >= wanted.since)
+            and (wanted.until is None or moment < wanted.until)
+        )
 
     def _weighed(self, hit: Candidate) -> MessageRow | None:
         """The row of a candidate, its text weighed; None when it is gone or has to do with other tools."""
@@ -153,11 +178,9 @@ class _Ranking:
         if row is None or not uses_tools(row, self.asked.query.tools):
             return None
         body, extra = document(readable(row)[:WEIGHED_CHARACTERS], tool_text(row)[:WEIGHED_CHARACTERS])
-        worths, asides = contents(self.asked, self.rarities, body, extra, self.field.tuning)
-        known = self.field.worths[hit.id]
-        # A word beyond the part that was weighed is there all the same.
-        self.field.worths[hit.id] = [new or old * _LEAST for new, old in zip(worths, known, strict=True)]
-        self.field.bonus[hit.id] = asides
+        known, tuning = self.field.worths[hit.id], self.field.tuning
+        self.field.worths[hit.id] = contents(self.asked.wanted, known, body, extra, tuning)
+        self.field.bonus[hit.id] = asides(self.asked.asides, body, tuning)
         self._title(hit.session_id)
         return row
 
@@ -166,7 +189,7 @@ class _Ranking:
             session = self.sessions[session_id] = self.db.provider.get_session(session_id) or {}
             title = analyze.tokens(session.get("title") or "")
             if title:
-                self.field.titles[session_id] = title_worths(self.asked, self.rarities, title, self.field.tuning)
+                self.field.titles[session_id] = title_worths(self.asked.wanted, self.rarities, title, self.field.tuning)
 
     def _recalled(self, hit: Candidate, row: MessageRow, score: float) -> Recalled:
         return {
@@ -176,24 +199,25 @@ class _Ranking:
             "timestamp": hit.timestamp,
             "score": score,
             "partial": _partial(hit),
-            "snippet": row_snippet(row, _shown(self.asked)),
+            "snippet": row_snippet(row, _shown(self.asked, hit)),
             "source": hit.source,
             "title": self.sessions[hit.session_id].get("title"),
         }
 
 
-_LEAST = 0.25
+def _ordered(hits: Sequence[Candidate], scores: Mapping[int, float]) -> list[Candidate]:
+    return sorted(hits, key=lambda hit: (rank.automated(hit.source), _partial(hit), -scores[hit.id], -hit.id))
 
 
 def _partial(hit: Candidate) -> bool:
     return not hit.held & 1
 
 
-def _shown(asked: Question) -> Node | None:
-    """What a snippet marks."""
-    return any_of(
-        [*(thing.exact for thing in asked.wanted), *(root.node for thing in asked.wanted for root in thing.roots)]
-    )
+def _shown(asked: Question, hit: Candidate) -> Node | None:
+    """What a snippet marks: of the things wanted those that the message holds."""
+    # Bit 0 is the whole question.
+    held = [thing for number, thing in enumerate(asked.wanted, start=1) if hit.held >> number & 1]
+    return any_of([mark for thing in held for mark in thing.marks])
 
 
 # --- messages to sessions ---

@@ -15,7 +15,7 @@ from .query import Query
 from .text import document, readable, tool_text, uses_tools
 
 # Relevance is weighed among this many matches, people's before machines', then the newest; the rest follow so.
-WEIGHED = 5000
+WEIGHED = 2000
 
 
 class _Hit(NamedTuple):
@@ -33,7 +33,7 @@ def scan(
     """
     if query.node is None:
         return Matches((), 0, notices=_notices(query))
-    survey = _Survey(query, query.node, _Window(_kept(page, order), order))
+    survey = _Survey(query, query.node, _Window(kept(page, order), order))
     for message, session in rows:
         survey.look_at(message, session)
     hits = survey.window.best()
@@ -48,12 +48,32 @@ def _notices(query: Query) -> tuple[str, ...]:
     return (*([query.problem] if query.problem else []), *query.notices)
 
 
-def _kept(page: Page, order: SearchOrder) -> int | None:
-    """How many rows must be remembered to be sure of the page; None is all."""
+def kept(page: Page, order: SearchOrder, least: int = 0) -> int | None:
+    """How many rows must be remembered to be sure of the page, `least` at least; None is all."""
     if page.limit is None:
         return None
     end = page.offset + page.limit
-    return max(end, WEIGHED) if order == "relevance" else end
+    return max(end, WEIGHED if order == "relevance" else least)
+
+
+class Weighing:
+    """How well single messages match a query, told without looking at the others."""
+
+    def __init__(self, query: Query, scored: Sequence[Leaf | None]) -> None:
+        """`scored` are the leaves to count; None stands for one that must be absent."""
+        assert query.node is not None
+        self.query, self.node, self.scored = query, query.node, scored
+        self.wanted = tuple(leaves(query.node))
+
+    def matched(self, message: MessageRow) -> list[float] | None:
+        """The frequency of each scored leaf; None when the message does not match."""
+        body, tools = readable(message), tool_text(message)
+        if not _any_possible(self.wanted, body, tools):
+            return None
+        document = _Document(body, tools)
+        if not holds(self.node, document.has) or not uses_tools(message, self.query.tools):
+            return None
+        return [rank.frequency(document.count(leaf), len(document.body)) if leaf else 0.0 for leaf in self.scored]
 
 
 class _Window:

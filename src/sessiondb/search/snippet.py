@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from ..models import MessageRow
-from .analyze import Span, extra, spans
+from .analyze import Span, extra, spans, unspaced
 from .match import length, positions
 from .nodes import Leaf, Node, Phrase, Term, leaves
 from .text import readable, tool_text
@@ -14,6 +16,9 @@ from .text import readable, tool_text
 OPEN, CLOSE, CUT = ">>>", "<<<", "..."
 # A word may be a megabyte of noise; this many characters a token are shown at most.
 _CHARACTERS = 16
+# Of a text longer than this only a part is taken to words; of its matches so many are looked at.
+_LONG = 8000
+_LOOKED_AT = 100
 
 
 class _Mark(NamedTuple):
@@ -28,28 +33,88 @@ class _Mark(NamedTuple):
 
 def snippet(text: str, node: Node | None, *, width: int = 40) -> str:
     """About `width` words around the best matches, each as >>>match<<<; the head of the text when there is none."""
-    located = spans(text)
-    marks = _marks(text, node, located)
-    first = _best_window(marks, len(located), width)
-    last = min(first + width, len(located)) - 1
-    shown = [mark for mark in marks if first <= mark.first and mark.last <= last]
-    start = located[first][1] if first else 0
-    end = located[last][2] if 0 <= last < len(located) - 1 else len(text)
-    start, end = _clipped(start, end, shown, width)
-    cut_before, cut_after = CUT * (start > 0), CUT * (end < len(text))
-    return cut_before + _marked(text, start, end, shown) + cut_after
+    return _Text(text, node).snippet(width)
 
 
 def row_snippet(row: MessageRow, node: Node | None, *, width: int = 40) -> str:
     """The snippet of the message's text, or of its tool calls when only they match."""
-    body, tools = readable(row), tool_text(row)
-    if not tools or (body and not _shows(tools, node)) or _shows(body, node):
-        return snippet(body, node, width=width)
-    return snippet(tools, node, width=width)
+    body, tools = _Text(readable(row), node), tool_text(row)
+    if not tools or body.marks:
+        return body.snippet(width)
+    aside = _Text(tools, node)
+    return aside.snippet(width) if aside.marks or not body.text else body.snippet(width)
 
 
-def _shows(text: str, node: Node | None) -> bool:
-    return bool(_marks(text, node, spans(text)))
+class _Text:
+    """A text, or of a long one the stretch that matters, with its words and the matches among them."""
+
+    def __init__(self, text: str, node: Node | None) -> None:
+        self.text = text
+        self._look(node, *_stretch(text, node))
+        if not self.marks and len(self.shown) < len(text):
+            self._look(node, 0, len(text))
+
+    def _look(self, node: Node | None, first: int, last: int) -> None:
+        self.first = first
+        self.shown = self.text[first:last]
+        self.located = spans(self.shown)
+        self.marks = _marks(self.shown, node, self.located)
+
+    def snippet(self, width: int) -> str:
+        text, located = self.shown, self.located
+        first = _best_window(self.marks, len(located), width)
+        last = min(first + width, len(located)) - 1
+        shown = [mark for mark in self.marks if first <= mark.first and mark.last <= last]
+        start = located[first][1] if first else 0
+        end = located[last][2] if 0 <= last < len(located) - 1 else len(text)
+        start, end = _clipped(start, end, shown, width)
+        cut_before, cut_after = CUT * (self.first + start > 0), CUT * (self.first + end < len(self.text))
+        return cut_before + _marked(text, start, end, shown) + cut_after
+
+
+def _stretch(text: str, node: Node | None) -> tuple[int, int]:
+    """Where to look for matches: everywhere, or in a long text first around the place that seems to have most."""
+    lowered = text.lower() if len(text) > _LONG else text
+    if lowered is text or node is None or len(lowered) != len(text):
+        return 0, len(text)
+    places = [(at, number) for number, leaf in enumerate(leaves(node)) for at in _occurrences(leaf, lowered)]
+    if not places:
+        return 0, len(text)
+    places.sort()
+    best = max(range(len(places)), key=lambda at: (_variety(places, at), -at))
+    middle = places[best][0]
+    return _at_blank(text, middle - _LONG // 4), _at_blank(text, middle + _LONG // 2)
+
+
+def _occurrences(leaf: Leaf, lowered: str) -> Iterator[int]:
+    """Where the leaf may begin: most words stand in the lower case of a text as they are compared."""
+    first = leaf.tokens[0] if isinstance(leaf, Phrase) else leaf.token
+    before = "" if unspaced(first) else r"(?<![^\W_])"
+    behind = "" if unspaced(first) or (leaf.prefix and isinstance(leaf, Term)) else r"(?![^\W_])"
+    found = re.finditer(before + re.escape(first) + behind, lowered)
+    return (match.start() for match in islice(found, _LOOKED_AT))
+
+
+def _variety(places: Sequence[tuple[int, int]], at: int) -> int:
+    """How many different leaves begin soon after this place."""
+    near = (leaf for place, leaf in places[at : at + _LOOKED_AT] if place < places[at][0] + _LONG // 8)
+    return len(set(near))
+
+
+def _at_blank(text: str, at: int) -> int:
+    """The end of the word at this place, or near enough."""
+    if at <= 0:
+        return 0
+    return next((place for place in range(at, min(at + 200, len(text))) if text[place].isspace()), min(at, len(text)))
+
+
+def places_snippet(text: str, places: Sequence[tuple[int, int]], *, width: int = 40) -> str:
+    """The text around the first of some places, each marked; its head when there is none."""
+    longest = width * _CHARACTERS // 2
+    start = max(0, places[0][0] - longest // 4) if places else 0
+    end = min(len(text), max(start + longest, places[0][1] if places else 0))
+    shown = [_Mark(0, 0, 0, *place) for place in places]
+    return CUT * (start > 0) + _marked(text, start, end, shown) + CUT * (end < len(text))
 
 
 def _marks(text: str, node: Node | None, located: Sequence[Span]) -> list[_Mark]:

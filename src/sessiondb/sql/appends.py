@@ -29,6 +29,7 @@ INSERT_NEXT = f"""
     SELECT id, {_MARKS}, last_seq + 1, (:high * (last_seq + 1) + :low) & {ledger.MASK}, 1
       FROM sessions
      WHERE id = :session_id
+    {{for_update}}
 """
 # No row here, after the one above: rows of older code are waiting for a position before ours.
 COUNT_NEXT = f"""

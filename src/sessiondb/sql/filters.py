@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..models import Filter, MessageFilter
-from .escape import MARK, escape
+from .escape import MARK, SURROGATES_AND_NUL, escape
 
 _ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
@@ -128,7 +128,7 @@ def starts_with(column: str, prefix: str) -> tuple[str, dict[str, str]]:
 
 def _successor(prefix: str) -> str | None:
     head = prefix.rstrip("\U0010ffff")
-    if not head or escape(head[-1]) != head[-1]:
+    if not head or escape(head[-1], SURROGATES_AND_NUL) != head[-1]:
         return None
     following = ord(head[-1]) + 1
     if 0xD800 <= following <= 0xDFFF:

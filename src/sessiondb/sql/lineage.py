@@ -12,7 +12,7 @@ from . import rows
 from .driver import Driver, Tx, read, write
 from .escape import unescape
 from .filters import marks
-from .sessions import CONTINUATION, GET, insert_session, next_title, no_session
+from .sessions import CONTINUATION, GET, STATE, insert_session, next_title, no_session
 
 CHILDREN = f"""
     SELECT {rows.prefixed(SESSION_COLUMNS, "s")}
@@ -60,9 +60,10 @@ class LineagePrimitives(SessionDBProvider):
 
     @write
     def rotate(self, tx: Tx, session_id: str, child: Mapping[str, Any]) -> str:
-        found = tx.row(GET, {"id": session_id})
-        if found is None:
+        # The row is ours from here on: of two who rotate at once, the second finds the first one's child.
+        if tx.row(STATE, {"id": session_id}) is None:
             raise no_session(session_id)
+        found = tx.row(GET, {"id": session_id}) or ()
         existing = tx.row(CONTINUATION, {"id": session_id})
         if existing is not None:
             return unescape(existing[0])

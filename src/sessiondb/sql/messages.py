@@ -210,6 +210,8 @@ class MessagePrimitives(SessionDBProvider):
     @write
     def set_active(self, tx: Tx, session_id: str, after: int, active: bool) -> int:
         params = {"session_id": session_id, "after": after, "active": int(active)}
+        # The session's row first, as every writer does: what is counted here must not change before it is booked.
+        tx.row(LEDGER, params)
         calls = tx.row(CALLS_OF_HIDDEN, params)
         changed = tx.run(SET_ACTIVE, params)
         sign = 1 if active else -1

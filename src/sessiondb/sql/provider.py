@@ -6,8 +6,11 @@ from .lineage import LineagePrimitives
 from .messages import MessagePrimitives
 from .sessions import SessionPrimitives
 from .stats import StatPrimitives
+from .surroundings import SurroundingPrimitives
 from .trash import TrashPrimitives
 
 
-class SQLProvider(SessionPrimitives, MessagePrimitives, LineagePrimitives, TrashPrimitives, StatPrimitives):
+class SQLProvider(
+    SessionPrimitives, MessagePrimitives, SurroundingPrimitives, LineagePrimitives, TrashPrimitives, StatPrimitives
+):
     """Every primitive but life, health and size, which are the backend's."""

@@ -130,7 +130,7 @@ class TrashPrimitives(SessionDBProvider):
     @write
     def delete_sessions(self, tx: Tx, where: Filter, *, deleted_at: float, hard: bool = False) -> list[str]:
         chosen = sessions_where(where)
-        found = tx.rows(f"SELECT s.id FROM sessions s WHERE {chosen.sql}", chosen.params)
+        found = tx.rows(f"SELECT s.id FROM sessions s WHERE {chosen.sql} ORDER BY s.id {{for_update}}", chosen.params)
         ids = sorted(unescape(row[0]) for row in found)
         children = {name: sorted(unescape(row[0]) for row in tx.rows(CHILDREN_OF, {"id": name})) for name in ids}
         if not hard:

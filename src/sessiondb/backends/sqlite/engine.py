@@ -25,11 +25,14 @@ from .readers import Readers
 from .writer import Writer
 
 if TYPE_CHECKING:
+    from .index.background import Background
     from .index.searcher import Searcher
 
 R = TypeVar("R")
 
 CHECKPOINT_EVERY = 50
+# A process that writes so often lives long enough to keep the index for all.
+INDEXED_AFTER = 200
 # Beyond this a checkpoint also asks to start the WAL anew, for which it may wait a moment for readers.
 LARGE_WAL_BYTES = 16 * 1024 * 1024
 RESTART_WAIT_MS = 50
@@ -59,6 +62,9 @@ class Engine:
         self.writer: Writer | None = None
         self._checkpointed = 0
         self._searcher: Searcher | None = None
+        self._background: Background | None = None
+        self._search_lock = threading.Lock()
+        self._closing = False
         self._open()
 
     # --- connections ---
@@ -89,12 +95,12 @@ class Engine:
         if self.writer is not None:
             return bool(self.writer.connection.pragma("journal_mode") == "wal")
         # A reader makes the WAL of a file that nobody has open, and needs the guard as much as a writer.
-        return not self._is_immutable() and self.readers.read(_journal_mode) == "wal"
+        return not self.is_immutable() and self.readers.read(_journal_mode) == "wal"
 
     def _open_reader(self) -> apsw.Connection:
-        return connect(self.path, read_only=True, immutable=self._is_immutable())
+        return connect(self.path, read_only=True, immutable=self.is_immutable())
 
-    def _is_immutable(self) -> bool:
+    def is_immutable(self) -> bool:
         """A file in a directory we cannot write to has no shared memory; nobody else writes there either."""
         shared = os.access(os.path.dirname(self.path), os.W_OK) or os.path.exists(self.path + "-shm")
         return self.options.read_only and not shared
@@ -119,6 +125,8 @@ class Engine:
         if self.writer.jobs - self._checkpointed >= CHECKPOINT_EVERY:
             self._checkpointed = self.writer.jobs
             self.checkpoint(self.writer.connection)
+            if self.writer.jobs >= INDEXED_AFTER:
+                self.index_in_background()
 
     def checkpoint(self, connection: apsw.Connection) -> None:
         # PASSIVE never waits for readers: a stuck browser must not stall the gateway.
@@ -143,12 +151,23 @@ class Engine:
 
     def searcher(self) -> Searcher:
         """The index of this store, opened when first asked."""
-        with _registry:
+        with self._search_lock:
             if self._searcher is None:
                 from .index.searcher import Searcher
 
                 self._searcher = Searcher(self)
             return self._searcher
+
+    def index_in_background(self) -> None:
+        """Let a thread bring the index up to date while nobody writes."""
+        with self._search_lock:
+            if self._closing:
+                return
+            if self._background is None:
+                from .index.background import Background
+
+                self._background = Background(self)
+            self._background.wake()
 
     # --- facts ---
 
@@ -158,6 +177,7 @@ class Engine:
             "guard": bool(self.guard and self.guard.held),
             "gate": bool(writer and writer.gate),
             "synchronous": self.options.synchronous,
+            "index_lag": None if self._searcher is None else self._searcher.lag,
             "last_commit_age": None
             if writer is None or writer.last_commit is None
             else time.monotonic() - writer.last_commit,
@@ -166,9 +186,12 @@ class Engine:
     # --- life ---
 
     def close(self) -> None:
+        with self._search_lock:
+            self._closing = True
+        if self._background is not None:
+            self._background.stop()
         if self._searcher is not None:
             self._searcher.close()
-            self._searcher = None
         self.readers.close()
         if self.writer is not None:
             self.writer.retire(self.options.deadline)
@@ -190,7 +213,8 @@ class Engine:
 
     def forget(self) -> None:
         """In a forked child: drop what belongs to the parent without closing or unlocking it."""
-        _inherited.append((self.writer and self.writer.connection, self.readers.connections()))
+        _inherited.append((self.writer and self.writer.connection, self.readers.connections(), self._searcher))
+        self._searcher, self._background, self._search_lock = None, None, threading.Lock()
         if self.writer is not None and self.writer.gate is not None:
             self.writer.gate.forget()
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ... import errors
-from ...models import Filter, Matches, MessageFilter, Page, SearchOrder
+from ...models import Filter, Matches, MessageFilter, Page, SearchOrder, SessionRow
 from ...provider import Features
 from ...sql.driver import Driver, Tx
 from ...sql.provider import SQLProvider
@@ -113,6 +113,29 @@ class SQLiteProvider(SQLProvider):
             return super().candidates(parts, where, messages, limit)
         found = self.driver.engine.searcher().candidates(parts, where, messages, limit)
         return super().candidates(parts, where, messages, limit) if found is None else found
+
+    def search_titles(self, query: Query, where: Filter) -> list[SessionRow]:
+        from .titles import titled
+
+        if query.node is None:
+            return []
+        node = query.node
+        ids = self.driver.read(lambda tx: titled(tx, node))
+        kept = ids if where.ids is None else [each for each in ids if each in where.ids]
+        return list(self.list_sessions(replace(where, ids=kept), Page(None), "activity")) if kept else []
+
+    def near_words(self, words: Sequence[str]) -> dict[str, str]:
+        if not isinstance(self.driver, Handle):
+            return super().near_words(words)
+        found = self.driver.engine.searcher().near_words(words)
+        return super().near_words(words) if found is None else found
+
+    def update_index(self, tick: Callable[[int, int], None] | None = None) -> None:
+        if not isinstance(self.driver, Handle):
+            raise errors.Closed("the store is closed; open it again")
+        if self.driver.engine.options.read_only:
+            raise errors.NotSupported(f"{self.path} was opened read-only; open it without read_only to index it")
+        self.driver.engine.searcher().index(tick)
 
     def size_bytes(self) -> int:
         return sum(_size(f"{self.path}{suffix}") for suffix in ("", "-wal"))

@@ -11,7 +11,7 @@ from ...drafts import draft
 from ...errors import Closed
 from ...models import Filter, MessageFilter, Page
 from ...provider import SessionDBProvider
-from ...search.query import parse
+from ...search.query import Term, parse
 from .base import LawBase, OpenProvider
 
 DRAFT = draft("user", "x", timestamp=1.0, max_bytes=100)
@@ -46,6 +46,7 @@ API: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "get_tags": (("s",), {}),
     "get_tool_calls": (("s",), {}),
     "health": ((), {}),
+    "index": ((), {}),
     "import_sessions": (([{"id": "s", "source": "cli", "started_at": 1.0}],), {}),
     "iter_export": ((), {}),
     "lineage_root": (("s",), {}),
@@ -86,6 +87,7 @@ PRIMITIVES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "add_usage": (("s", {"input_tokens": 1}, {}), {"absolute": False}),
     "ancestors": (("s",), {}),
     "append": (("s", [DRAFT]), {}),
+    "candidates": (([Term("needle")], Filter(), MessageFilter(), 5), {}),
     "change_tags": (("s", ["work"], []), {}),
     "clear_messages": (("s",), {}),
     "count_messages": ((), {}),
@@ -104,6 +106,7 @@ PRIMITIVES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "get_session": (("s",), {}),
     "get_tool_calls": (("s",), {}),
     "health": ((), {}),
+    "near_words": ((["needle"],), {}),
     "list_sessions": ((Filter(), Page(), "started"), {}),
     "list_trash": ((Page(),), {}),
     "replace_messages": (("s", [DRAFT]), {}),
@@ -111,12 +114,16 @@ PRIMITIVES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "rotate": (("s", {"id": "t", "source": "cli", "started_at": 1.0}), {}),
     "scan_messages": ((Filter(), MessageFilter()), {}),
     "search": ((parse("needle"), Filter(), MessageFilter(), Page(), "newest", 1.0), {}),
+    "search_text": (("needle", "substring", Filter(), MessageFilter(), Page()), {"deadline": 1.0}),
+    "search_titles": ((parse("needle"), Filter()), {}),
     "set_active": (("s", 0, True), {}),
     "set_meta": (("key", "value"), {}),
     "set_title": (("s", "deploy", "user"), {}),
     "stats": ((), {}),
     "stored_messages": (("s",), {}),
+    "surroundings": (([{"session_id": "s", "seq": 1}],), {}),
     "top_sessions_by_tokens": ((Filter(), 5), {}),
+    "update_index": ((), {}),
     "update_session": (("s", {"cwd": "/a"}), {}),
     "usage_by_model": ((Filter(),), {}),
 }

@@ -5,25 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import apsw
-
-from ....models import MESSAGE_COLUMNS, Filter, Match, Matches, MessageFilter, MessageRow, Page, SearchOrder
+from ....models import Filter, Match, Matches, MessageFilter, MessageRow, Page, SearchOrder
 from ....search import rank
-from ....search.match import count, matches
-from ....search.nodes import Leaf, Term
+from ....search.nodes import And, Leaf, Phrase, Term
 from ....search.query import Query
-from ....search.scan import WEIGHED
-from ....search.text import uses_tools, words
+from ....search.scan import WEIGHED, Weighing, kept
+from ....search.text import uses_tools
 from ....sql import rows
 from ....sql.driver import Row
+from ....sql.escape import unescape
 from ....sql.filters import marks, messages_where, sessions_where
-from ..connection import SQLiteTx
 from . import fts5
+from .snapshot import Snapshot
 
 # How many rows of a word are counted before the rest is estimated from their density.
-COUNTED = 20_000
+COUNTED = 4000
+# A total that is not counted is estimated from at least so many.
+ESTIMATED_FROM = 200
 # What a prefix is taken to be worth: counting all words that start so would cost more than the search.
 PREFIX_SHARE = 0.01
+# SQLite takes no more parameters.
+ID_BATCH = 500
 
 COUNT_WORD = """
     SELECT COUNT(*), MIN(id), MAX(id)
@@ -38,34 +40,35 @@ COUNT_WORD = """
 class Hit(NamedTuple):
     id: int
     automated: bool
-    worth: float
-    timestamp: float
+    score: float
 
 
 class Answer:
-    def __init__(self, connection: apsw.Connection, query: Query, where: Filter, messages: MessageFilter) -> None:
+    def __init__(self, snapshot: Snapshot, query: Query, where: Filter, messages: MessageFilter) -> None:
         assert query.node is not None
-        self.tx = SQLiteTx(connection)
+        self.snapshot, self.tx = snapshot, snapshot.tx
         self.query, self.node = query, query.node
         self.leaves = fts5.scored_leaves(query.node)
+        self.counts: dict[Term, int] = {}
+        self.by_session = where != Filter()
         self.where = sessions_where(where)
         messages_where(self.where, messages)
-        self.bounds = None if where.ids is None else self._span(where.ids)
+        self.bounds = (0, snapshot.at.last_id) if where.ids is None else self._span(where.ids)
 
-    def found(self, last_id: int, page: Page, order: SearchOrder, now: float) -> Matches:
-        """The page of matches; rows after `last_id` are not in the index and are read one by one."""
-        self.tx.connection.execute("BEGIN")
-        try:
-            rarities = self._rarities(last_id)
-            size = _wanted(page, order)
-            hits = self._indexed(rarities, order, size)
-            total = _estimated(hits, size, last_id)
-            fresh = list(self._unindexed(rarities, last_id))
-            ordered = _ordered(hits + fresh, order, now)
-            end = None if page.limit is None else page.offset + page.limit
-            return Matches(self._page(ordered[page.offset : end], now), total + len(fresh), notices=self.query.notices)
-        finally:
-            self.tx.connection.execute("ROLLBACK")
+    def found(self, page: Page, order: SearchOrder, now: float) -> Matches:
+        rarities = self._rarities()
+        size = kept(page, order, least=ESTIMATED_FROM)
+        fresh = list(self._unread(rarities, now))
+        if order == "relevance":
+            hits, total = self._people_first(rarities, size, now)
+        else:
+            expression = fts5.expression(self.node)
+            hits = self._indexed(expression, False, rarities, size, now, oldest=order == "oldest")
+            total = self._estimated(hits, size)
+        ordered = _ordered([*hits, *fresh], order, size)
+        end = None if page.limit is None else page.offset + page.limit
+        shown = self._page(ordered[page.offset : end])
+        return Matches(shown, min(total, self._most()) + len(fresh), self.snapshot.lag, self.query.notices)
 
     def _span(self, sessions: Sequence[str]) -> tuple[int, int]:
         """Sessions are runs of ids: telling the index which saves it from walking all matches of a common word."""
@@ -75,122 +78,134 @@ class Answer:
 
     # --- what the index knows ---
 
-    def _rarities(self, total: int) -> list[float]:
-        return [0.0 if leaf is None else rank.rarity(self._containing(leaf, total), total) for leaf in self.leaves]
+    def _people_first(self, rarities: Sequence[float], size: int | None, now: float) -> tuple[list[Hit], int]:
+        expression = fts5.expression(self.node)
+        people = self._indexed(fts5.of_people(expression), False, rarities, size, now)
+        left = None if size is None else size - len(people)
+        any_machine = left != 0 and self._counted_to(1, Term(fts5.MACHINE)) > 0
+        machines = self._indexed(fts5.of_machines(expression), True, rarities, left, now) if any_machine else []
+        total = self._estimated(people, size) + self._estimated(machines, left)
+        return people + machines, total
 
-    def _containing(self, leaf: Leaf, total: int) -> int:
-        """In how many messages a word is, about."""
-        if leaf.prefix:
-            return int(total * PREFIX_SHARE)
-        limit = COUNTED if isinstance(leaf, Term) else COUNTED // 4
-        found = self.tx.row(COUNT_WORD, {"expression": fts5.expression(leaf), "limit": limit})
+    def _rarities(self) -> list[float]:
+        total = self.snapshot.newest
+        return [0.0 if leaf is None else rank.rarity(self._containing(leaf), total) for leaf in self.leaves]
+
+    def _containing(self, leaf: Leaf) -> int:
+        """In how many messages a word is, about; a phrase is taken to be as rare as its rarest word."""
+        if isinstance(leaf, Phrase):
+            whole = leaf.tokens[:-1] if leaf.prefix else leaf.tokens
+            return min(self._counted(Term(token)) for token in whole)
+        return int(self.snapshot.newest * PREFIX_SHARE) if leaf.prefix else self._counted(leaf)
+
+    def _counted(self, term: Term) -> int:
+        if term not in self.counts:
+            self.counts[term] = self._counted_to(COUNTED, term)
+        return self.counts[term]
+
+    def _counted_to(self, limit: int, term: Term) -> int:
+        total = self.snapshot.newest
+        found = self.tx.row(COUNT_WORD, {"expression": fts5.expression(term), "limit": limit})
         counted, oldest, newest = found or (0, 0, 0)
         return counted if counted < limit else min(total, int(counted * total / (newest - oldest + 1)))
 
-    def _indexed(self, rarities: list[float], order: SearchOrder, size: int | None) -> list[Hit]:
-        worth = f"relevance(messages_fts{fts5.arguments(rarities)})" if order == "relevance" else "0.0"
-        between = ""
-        params: dict[str, object] = {
-            "expression": fts5.expression(self.node),
-            "limit": -1 if size is None else size,
-            "offset": 0,
-        }
-        if self.bounds is not None:
-            between = "AND messages_fts.rowid BETWEEN :low AND :high"
-            params |= {"low": self.bounds[0], "high": self.bounds[1]}
+    def _indexed(
+        self,
+        expression: str,
+        automated: bool,
+        rarities: Sequence[float],
+        size: int | None,
+        now: float,
+        *,
+        oldest: bool = False,
+    ) -> list[Hit]:
+        """The newest (or oldest) matches, at most `size`; in batches, for some may not count after all."""
+        low, high = self.bounds
+        hits: list[Hit] = []
+        while size is None or len(hits) < size:
+            wanted = -1 if size is None else size - len(hits)
+            found = self._matching(expression, rarities, (low, high), wanted, oldest)
+            hits += [
+                Hit(each, automated, worth * rank.recency(now - moment))
+                for each, worth, moment in self._that_count(found)
+            ]
+            if len(found) < wanted or wanted < 0:
+                break
+            low, high = (found[-1][0] + 1, high) if oldest else (low, found[-1][0] - 1)
+        return hits
+
+    def _matching(
+        self, expression: str, rarities: Sequence[float], bounds: tuple[int, int], limit: int, oldest: bool
+    ) -> list[Row]:
         # CROSS: the index leads, or SQLite may decide to walk all messages.
-        found = self.tx.rows(
-            f"""
-            SELECT m.id, s.source, {worth}, m.timestamp
+        sessions = "CROSS JOIN sessions s ON s.id = m.session_id" if self.by_session else ""
+        sql = f"""
+            SELECT m.id, relevance(messages_fts{fts5.arguments(rarities)}), m.timestamp
               FROM messages_fts
              CROSS JOIN messages m ON m.id = messages_fts.rowid
-             CROSS JOIN sessions s ON s.id = m.session_id
+             {sessions}
              WHERE messages_fts MATCH :expression
-               {between}
+               AND messages_fts.rowid BETWEEN :low AND :high
                AND {self.where.sql}
-             ORDER BY messages_fts.rowid {"ASC" if order == "oldest" else "DESC"}
+             ORDER BY messages_fts.rowid {"ASC" if oldest else "DESC"}
              {{page}}
-            """,
-            self.where.params | params,
-        )
-        hits = [Hit(each, rank.automated(source), worth, moment) for each, source, worth, moment in found]
-        return self._with_tools(hits) if self.query.tools else hits
+        """
+        params = {"expression": expression, "low": bounds[0], "high": bounds[1], "limit": limit, "offset": 0}
+        return self.tx.rows(sql, {**self.where.params, **params})
 
-    def _with_tools(self, hits: list[Hit]) -> list[Hit]:
-        kept = {row["id"] for row in self._messages(hits) if uses_tools(row, self.query.tools)}
-        return [hit for hit in hits if hit.id in kept]
+    def _that_count(self, found: list[Row]) -> list[Row]:
+        stale, tools = self.snapshot.stale, self.query.tools
+        if stale:
+            found = [row for row in found if row[0] not in stale]
+        if tools:
+            using = {row["id"] for row in self._messages([row[0] for row in found]) if uses_tools(row, tools)}
+            found = [row for row in found if row[0] in using]
+        return found
+
+    def _most(self) -> int:
+        """No more match than have the rarest of the words that all must have."""
+        parts = self.node.parts if isinstance(self.node, And) else (self.node,)
+        counts = [self._containing(part) for part in parts if isinstance(part, Term) and not part.prefix]
+        return min(counts, default=self.snapshot.newest)
+
+    def _estimated(self, hits: Sequence[Hit], size: int | None) -> int:
+        """How many match in all: exactly when they were all seen, else from their density."""
+        if not hits or size is None or len(hits) < size:
+            return len(hits)
+        low, high = self.bounds
+        span = abs(hits[0].id - hits[-1].id) + 1
+        return max(len(hits), int(len(hits) * (high - low + 1) / span))
 
     # --- what it does not know yet ---
 
-    def _unindexed(self, rarities: list[float], last_id: int) -> Iterator[Hit]:
-        after = last_id
-        while found := self._after(after):
-            for row in found:
-                message = rows.message(row[:-1])
-                hit = self._looked_at(message, row[-1], rarities)
-                if hit is not None:
-                    yield hit
-            after = found[-1][0]
-
-    def _after(self, last_id: int) -> list[Row]:
-        return self.tx.rows(
-            f"""
-            SELECT {rows.prefixed(MESSAGE_COLUMNS, "m")}, s.source
-              FROM messages m
-              JOIN sessions s ON s.id = m.session_id
-             WHERE m.id > :after
-               AND {self.where.sql}
-             ORDER BY m.id
-             {{page}}
-            """,
-            self.where.params | {"after": last_id, "limit": 500, "offset": 0},
-        )
-
-    def _looked_at(self, message: MessageRow, source: str, rarities: list[float]) -> Hit | None:
-        body, extra = words(message)
-        if not matches(self.node, body, extra) or not uses_tools(message, self.query.tools):
-            return None
-        worth = 0.0
-        for leaf, rarity in zip(self.leaves, rarities, strict=True):
-            if leaf is not None:
-                times = count(leaf, body) + rank.EXTRA_WEIGHT * count(leaf, extra)
-                worth += rank.frequency(times, len(body)) * rarity
-        return Hit(message["id"], rank.automated(source), worth, message["timestamp"])
+    def _unread(self, rarities: Sequence[float], now: float) -> Iterator[Hit]:
+        weighing = Weighing(self.query, self.leaves)
+        for row in self.snapshot.unread(self.where):
+            message = rows.message(row[:-1])
+            frequencies = weighing.matched(message)
+            if frequencies is not None:
+                age = now - (message["timestamp"] or 0.0)
+                yield Hit(row[0], rank.automated(unescape(row[-1])), rank.score(frequencies, rarities, age))
 
     # --- rows ---
 
-    def _page(self, hits: list[Hit], now: float) -> list[Match]:
-        messages = {message["id"]: message for message in self._messages(hits)}
-        return [Match(messages[hit.id], _score(hit, now)) for hit in hits if hit.id in messages]
+    def _page(self, hits: Sequence[Hit]) -> list[Match]:
+        messages = {message["id"]: message for message in self._messages([hit.id for hit in hits])}
+        return [Match(messages[hit.id], hit.score) for hit in hits if hit.id in messages]
 
-    def _messages(self, hits: list[Hit]) -> Iterator[MessageRow]:
-        for start in range(0, len(hits), 500):
-            names, params = marks("id", [hit.id for hit in hits[start : start + 500]])
+    def _messages(self, ids: Sequence[int]) -> Iterator[MessageRow]:
+        for start in range(0, len(ids), ID_BATCH):
+            names, params = marks("id", ids[start : start + ID_BATCH])
             yield from rows.messages(
                 self.tx.rows(f"SELECT {rows.MESSAGE_LIST} FROM messages WHERE id IN ({names})", params)
             )
 
 
-def _wanted(page: Page, order: SearchOrder) -> int | None:
-    if page.limit is None:
-        return None
-    end = page.offset + page.limit
-    return max(end, WEIGHED) if order == "relevance" else end
-
-
-def _estimated(hits: list[Hit], size: int | None, total: int) -> int:
-    """How many match in all: exactly when they were all seen, else from their density."""
-    if size is None or len(hits) < size or not hits:
-        return len(hits)
-    span = abs(hits[0].id - hits[-1].id) + 1
-    return max(len(hits), int(len(hits) * total / span))
-
-
-def _score(hit: Hit, now: float) -> float:
-    return hit.worth * rank.recency(now - hit.timestamp)
-
-
-def _ordered(hits: list[Hit], order: SearchOrder, now: float) -> list[Hit]:
-    if order == "relevance":
-        return sorted(hits, key=lambda hit: (hit.automated, -_score(hit, now), -hit.id))
-    return sorted(hits, key=lambda hit: hit.id, reverse=order == "newest")
+def _ordered(hits: list[Hit], order: SearchOrder, size: int | None) -> list[Hit]:
+    """As `scan` orders them: relevance decides among the first so many, the rest follow by age."""
+    if order != "relevance":
+        return sorted(hits, key=lambda hit: hit.id, reverse=order == "newest")
+    if size is None or len(hits) > min(size, WEIGHED):
+        hits = sorted(hits, key=lambda hit: (hit.automated, -hit.id))[:size]
+    best = sorted(hits[:WEIGHED], key=lambda hit: (hit.automated, -hit.score, -hit.id))
+    return best + hits[WEIGHED:]

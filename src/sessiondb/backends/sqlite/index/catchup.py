@@ -1,32 +1,45 @@
 """Bringing an index up to date: logged changes first, then new messages in the order of their ids.
 
-The data file is only read, in short snapshots; appends never wait for this. Whoever finds another process at it leaves
-it the work and uses what is there.
+The data file is only read, in short snapshots; appends never wait for this. What is costly is done before the index is
+locked, so that searches of other processes wait for the insertion alone. Whoever finds another process at it leaves it
+the work and uses what is there.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import apsw
 
-from ....models import MessageRow
+from ....models import MESSAGE_COLUMNS
+from ....search import rank
 from ....search.text import words
 from ....sql import rows
-from ....sql.driver import Tx
+from ....sql.driver import Row, Tx
+from ....sql.escape import unescape
 from ....sql.filters import marks
+from . import files, fts5, seal
 
 BATCH = 500
 
+_ROWS = f"""
+    SELECT {rows.prefixed(MESSAGE_COLUMNS, "m")}, s.source
+      FROM messages m
+      LEFT JOIN sessions s ON s.id = m.session_id
+"""
 NEW_ROWS = f"""
-    SELECT {rows.MESSAGE_LIST}
-      FROM messages
-     WHERE id > :last_id
-     ORDER BY id
+    {_ROWS}
+     WHERE m.id > :last_id
+     ORDER BY m.id
      LIMIT :limit
+"""
+SOME_ROWS = f"""
+    {_ROWS}
+     WHERE m.id IN (%s)
+     ORDER BY m.id
 """
 CHANGES = """
     SELECT id, message_id
@@ -35,24 +48,15 @@ CHANGES = """
      ORDER BY id
      LIMIT :limit
 """
-SOME_ROWS = f"""
-    SELECT {rows.MESSAGE_LIST}
-      FROM messages
-     WHERE id IN (%s)
-"""
-BEHIND = """
-    SELECT COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'messages'), 0),
-           COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'message_changes'), 0),
-           (SELECT COUNT(*) FROM message_changes WHERE id > :last_change),
-           (SELECT value FROM meta WHERE name = 'store_id')
-"""
+
+Document = tuple[int, str, str]
 
 
 class Reader(Protocol):
     def read(self, work: Callable[[Tx], Any]) -> Any: ...
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Position:
     """How far an index has read."""
 
@@ -60,57 +64,86 @@ class Position:
     last_change: int
 
 
+@dataclass(slots=True)
+class Step:
+    """What one commit brings into the index, and where it is then."""
+
+    documents: list[Document]
+    state: dict[str, str]
+    removed: Sequence[int] = ()
+    more: bool = False
+    started_at: Position = field(default_factory=lambda: Position(0, 0))
+
+
 def position(connection: apsw.Connection) -> Position:
     found = dict(connection.execute("SELECT name, value FROM state WHERE name IN ('last_id', 'last_change')"))
     return Position(int(str(found["last_id"])), int(str(found["last_change"])))
 
 
-def catch_up(connection: apsw.Connection, data: Reader, budget: float | None) -> bool:
-    """Index what is new until nothing is or the budget (seconds) is spent; False when another process is at it."""
+def catch_up(connection: apsw.Connection, path: str, data: Reader, budget: float | None, batch: int = BATCH) -> bool:
+    """Index what is new until nothing is or the budget (seconds) is spent; whether all that was found is done."""
     until = None if budget is None else time.monotonic() + budget
     while True:
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-        except apsw.BusyError:
-            return False
-        try:
-            more = _step(connection, data)
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
-        if not more or (until is not None and time.monotonic() >= until):
+        step = prepared(position(connection), data, batch)
+        if step is None:
             return True
+        try:
+            taken(connection, path, step)
+        except (apsw.BusyError, seal.InUse):
+            return False
+        if until is not None and time.monotonic() >= until:
+            return not step.more
 
 
-def _step(connection: apsw.Connection, data: Reader) -> bool:
-    """One batch, of changes if there are any; whether there may be more."""
-    at = position(connection)
-    changes = data.read(lambda tx: tx.rows(CHANGES, {"last_change": at.last_change, "limit": BATCH}))
+def prepared(at: Position, data: Reader, batch: int) -> Step | None:
+    """The next batch, of changes if there are any; None when there is nothing new."""
+    changes = data.read(lambda tx: tx.rows(CHANGES, {"last_change": at.last_change, "limit": batch}))
     if changes:
-        _reindex(connection, data, sorted({message_id for _, message_id in changes if message_id <= at.last_id}))
-        _move(connection, last_change=changes[-1][0])
-        return True
-    found = data.read(lambda tx: rows.messages(tx.rows(NEW_ROWS, {"last_id": at.last_id, "limit": BATCH})))
-    if found:
-        _insert(connection, found)
-        _move(connection, last_id=found[-1]["id"])
-    return len(found) == BATCH
+        return _changed(at, data, changes)
+    found = data.read(lambda tx: tx.rows(NEW_ROWS, {"last_id": at.last_id, "limit": batch}))
+    if not found:
+        return None
+    last = rows.stored_message(found[-1])
+    state = {"last_id": str(last["id"]), "witness": witness(last["id"], last["term"])}
+    return Step([_document(row) for row in found], state, more=len(found) == batch, started_at=at)
 
 
-def _reindex(connection: apsw.Connection, data: Reader, ids: Sequence[int]) -> None:
-    connection.executemany("DELETE FROM messages_fts WHERE rowid = ?", ((each,) for each in ids))
+def _changed(at: Position, data: Reader, changes: Sequence[Row]) -> Step:
+    ids = sorted({message_id for _, message_id in changes if message_id <= at.last_id})
     names, params = marks("id", ids)
-    if ids:
-        _insert(connection, data.read(lambda tx: rows.messages(tx.rows(SOME_ROWS % names, params))))
+    found = data.read(lambda tx: tx.rows(SOME_ROWS % names, params)) if ids else []
+    return Step([_document(row) for row in found], {"last_change": str(changes[-1][0])}, ids, True, at)
 
 
-def _insert(connection: apsw.Connection, messages: Sequence[MessageRow]) -> None:
-    documents = ((message["id"], *map(" ".join, words(message))) for message in messages)
-    connection.executemany("INSERT INTO messages_fts (rowid, body, extra) VALUES (?, ?, ?)", documents)
+def witness(message_id: int, term: int | None) -> str:
+    """By which a store is known that was set back and went on otherwise."""
+    return f"{message_id}:{term}"
 
 
-def _move(connection: apsw.Connection, **state: int) -> None:
-    moved = [(str(value), name) for name, value in state.items()]
+def _document(row: Row) -> Document:
+    body, extra = words(rows.message(row[:-1]))
+    if rank.automated(unescape(row[-1] or "")):
+        extra.append(fts5.MACHINE)
+    return row[0], " ".join(body), " ".join(extra)
+
+
+def taken(connection: apsw.Connection, path: str, step: Step) -> None:
+    """Put a step into the index, unless another process has moved it on meanwhile."""
+    connection.execute("BEGIN EXCLUSIVE")
+    try:
+        if position(connection) == step.started_at:
+            if not seal.intact(path):
+                raise files.Unusable("somebody else wrote to it")
+            _apply(connection, step)
+            with seal.broken(path):
+                connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def _apply(connection: apsw.Connection, step: Step) -> None:
+    connection.executemany("DELETE FROM messages_fts WHERE rowid = ?", ((each,) for each in step.removed))
+    connection.executemany("INSERT INTO messages_fts (rowid, body, extra) VALUES (?, ?, ?)", step.documents)
+    moved = [(value, name) for name, value in step.state.items()]
     connection.executemany("UPDATE state SET value = ? WHERE name = ?", moved)

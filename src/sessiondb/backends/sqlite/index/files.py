@@ -12,8 +12,13 @@ import re
 import apsw
 
 from .. import checksums
+from ..connection import VFS_NAME
+from . import seal
 
-STATE = ("store_id", "analyser", "last_id", "last_change")
+# The form of the file itself; raised, like the analyser's version, when older files must be made again.
+FORM = "2"
+# Readers wait for a commit, never for the work before it.
+BUSY_MS = 250
 _SCHEMA = """
     CREATE TABLE state (
         name TEXT PRIMARY KEY,
@@ -29,15 +34,11 @@ class Unusable(Exception):
     """This generation cannot be used: damaged, or of another store, or out of step with the data."""
 
 
-def pattern(data_path: str) -> tuple[str, re.Pattern[str]]:
-    directory, name = os.path.split(data_path)
-    return directory, re.compile(re.escape(name.removesuffix(".db")) + r"-search-(\d{6})\.db")
-
-
 def generations(data_path: str) -> list[tuple[int, str]]:
     """(number, path), the current one last."""
-    directory, name = pattern(data_path)
-    found = [(int(match[1]), entry) for entry in os.listdir(directory) if (match := name.fullmatch(entry))]
+    directory, name = os.path.split(data_path)
+    pattern = re.compile(re.escape(name.removesuffix(".db")) + r"-search-(\d{6})\.db")
+    found = [(int(match[1]), entry) for entry in os.listdir(directory) if (match := pattern.fullmatch(entry))]
     return [(number, os.path.join(directory, entry)) for number, entry in sorted(found)]
 
 
@@ -46,43 +47,54 @@ def path_of(data_path: str, number: int) -> str:
 
 
 def opened(path: str, *, read_only: bool = False) -> apsw.Connection:
-    """A connection to an index file, through the VFS that checks every page it reads."""
+    """A connection to an index file, through the VFS that checks every page it reads, where there is one."""
     flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
-    connection = apsw.Connection(path, flags=flags | apsw.SQLITE_OPEN_URI, vfs=checksums.load())
-    connection.set_busy_timeout(100)
+    vfs = checksums.load() if checksums.available() else VFS_NAME
+    connection = apsw.Connection(path, flags=flags | apsw.SQLITE_OPEN_URI, vfs=vfs)
+    connection.set_busy_timeout(BUSY_MS)
     if not read_only:
         connection.execute("PRAGMA synchronous = NORMAL")
+        # Not WAL: its shared memory is mapped, and who truncates a mapped file kills the processes that map it.
+        connection.execute("PRAGMA journal_mode = TRUNCATE")
+        # No page reaches the file before COMMIT, during which the seal is open.
+        connection.execute("PRAGMA cache_spill = OFF")
     return connection
 
 
 def created(path: str, store_id: str, analyser: int) -> None:
     """A new, empty generation; does nothing when another process was faster."""
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
-    except FileExistsError:
+    if os.path.exists(path):
         return
-    connection = opened(path)
-    try:
+    with seal.broken(path):
+        if os.path.exists(path):
+            return
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
+        connection = opened(path)
+        try:
+            _install(connection, {"store_id": store_id, "analyser": str(analyser), "form": FORM})
+        finally:
+            connection.close()
+
+
+def _install(connection: apsw.Connection, facts: dict[str, str]) -> None:
+    if checksums.available():
         # Room for the checksum at the end of each page; must be set before the first write.
         checksums.reserve(connection)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute(_SCHEMA)
-        state = {"store_id": store_id, "analyser": str(analyser), "last_id": "0", "last_change": "0"}
-        connection.executemany("INSERT INTO state (name, value) VALUES (?, ?)", state.items())
-        connection.execute("COMMIT")
-    finally:
-        connection.close()
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(_SCHEMA)
+    state = {**facts, "last_id": "0", "last_change": "0", "witness": ""}
+    connection.executemany("INSERT INTO state (name, value) VALUES (?, ?)", state.items())
+    connection.execute("COMMIT")
 
 
 def remove(path: str) -> None:
-    for suffix in ("", "-wal", "-shm"):
+    for name in (path, f"{path}-journal", f"{path}-wal", f"{path}-shm", seal.path_of(path)):
         try:
-            os.unlink(path + suffix)
+            os.unlink(name)
         except FileNotFoundError:
             continue
 
 
 def checks_pages(connection: apsw.Connection) -> bool:
-    """Whether the checksum VFS guards this file."""
-    return str(connection.pragma("checksum_verification")) == "1"
+    """Whether the checksum VFS guards this file, or none is to be had."""
+    return not checksums.available() or str(connection.pragma("checksum_verification")) == "1"

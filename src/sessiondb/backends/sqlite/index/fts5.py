@@ -11,6 +11,21 @@ from ....search import rank
 from ....search.nodes import And, Leaf, Node, Not, Or, Phrase, Term
 
 BODY, EXTRA = 0, 1
+# In the extra words of messages that machines wrote to each other; the analyser makes no such word of any text.
+MACHINE = "\ue000machine"
+
+
+def available() -> bool:
+    """Whether this SQLite has FTS5."""
+    return "ENABLE_FTS5" in apsw.compile_options
+
+
+def of_people(expression: str) -> str:
+    return f'({expression} NOT "{MACHINE}")'
+
+
+def of_machines(expression: str) -> str:
+    return f'({expression} AND "{MACHINE}")'
 
 
 def expression(node: Node) -> str:

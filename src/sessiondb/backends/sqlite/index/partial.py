@@ -6,8 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-import apsw
-
 from ....models import Filter, MessageFilter
 from ....search import rank
 from ....search.nodes import Node, all_of, any_of
@@ -19,9 +17,10 @@ from ....sql.escape import unescape
 from ....sql.filters import marks
 from . import fts5
 from .answer import Answer
+from .snapshot import Snapshot
 
 # How many messages of one part are taken, the newest.
-TAKEN = 5000
+TAKEN = 1000
 # How many are looked up at most to find enough that pass the filters.
 LOOKED_UP = 5000
 BATCH = 500
@@ -45,25 +44,20 @@ Held = dict[int, int]
 class Partial(Answer):
     """The parts of one question on one snapshot of index and data."""
 
-    def __init__(
-        self, connection: apsw.Connection, parts: Sequence[Node], where: Filter, messages: MessageFilter
-    ) -> None:
-        super().__init__(connection, Query("", any_of(parts)), where, messages)
+    def __init__(self, snapshot: Snapshot, parts: Sequence[Node], where: Filter, messages: MessageFilter) -> None:
+        super().__init__(snapshot, Query("", any_of(parts)), where, messages)
         self.parts = parts
         self.filtered = where != Filter() or messages != MessageFilter()
 
-    def gathered(self, last_id: int, limit: int) -> Candidates:
-        """The best candidates; rows after `last_id` are not in the index and are read one by one."""
-        self.tx.connection.execute("BEGIN")
-        try:
-            containing, complete, held = self._held(HOLDERS, {})
-            rarities = rarities_of(containing, last_id)
-            hits = self._looked_up(held, rarities, limit)
-            if self.filtered and not complete and len(hits) < limit:
-                hits = self._looked_up(self._held(self._passing, self.where.params)[-1], rarities, limit)
-            return Candidates(best([*hits, *self._fresh(last_id)], rarities, limit), containing, last_id)
-        finally:
-            self.tx.connection.execute("ROLLBACK")
+    def gathered(self, limit: int) -> Candidates:
+        """The best candidates; what the index has not read is read one by one."""
+        total = self.snapshot.newest
+        containing, complete, held = self._held(HOLDERS, {})
+        rarities = rarities_of(containing, total)
+        hits = self._looked_up(held, rarities, limit)
+        if self.filtered and not complete and len(hits) < limit:
+            hits = self._looked_up(self._held(self._passing, self.where.params)[-1], rarities, limit)
+        return Candidates(best([*hits, *self._fresh()], rarities, limit), containing, total)
 
     @property
     def _passing(self) -> str:
@@ -80,34 +74,29 @@ class Partial(Answer):
 
     def _held(self, sql: str, params: Params) -> tuple[list[int], bool, Held]:
         """In how many messages each part is, whether all of them were taken, and which parts each holds."""
-        held: Held = defaultdict(int)
-        containing = []
-        complete = True
-        for number, part in enumerate(self.parts):
-            found = self._holders(sql, params, part)
-            containing.append(len(found))
-            if len(found) == TAKEN:
-                complete = False
-                containing[-1] = self._count(part)
-                found += self._holders(sql, params, all_of([part, *self._any_but(number)]))
-            for each in set(found):
-                held[each] |= 1 << number
-        return containing, complete, held
+        found = [self._holders(sql, params, part) for part in self.parts]
+        common = [number for number, ids in enumerate(found) if len(ids) == TAKEN]
+        containing = [self._count(self.parts[at]) if at in common else len(ids) for at, ids in enumerate(found)]
+        for number in common:
+            found[number] += self._holders(sql, params, self._beside_rarer(number, containing))
+        return containing, not common, _by_message(found)
 
     def _holders(self, sql: str, params: Params, node: Node | None) -> list[int]:
         if node is None:
             return []
         given = {**params, "expression": fts5.expression(node), "limit": TAKEN, "offset": 0}
-        return [each for (each,) in self.tx.rows(sql, given)]
+        return [each for (each,) in self.tx.rows(sql, given) if each not in self.snapshot.stale]
 
     def _count(self, part: Node) -> int:
         found = self.tx.row(COUNT, {"expression": fts5.expression(part)})
         return int(found[0]) if found else 0
 
-    def _any_but(self, number: int) -> list[Node]:
-        """Of a common part, those who hold another one too must not be missed."""
-        other = any_of([part for at, part in enumerate(self.parts) if at != number])
-        return [] if other is None else [other]
+    def _beside_rarer(self, number: int, containing: Sequence[int]) -> Node | None:
+        """A common part beside a rare one, or the rarest: those who hold both must not be missed."""
+        rarest = min(containing[at] for at in range(len(self.parts)) if at != number) if len(self.parts) > 1 else 0
+        rare = [at for at, count in enumerate(containing) if at != number and count <= max(TAKEN, rarest)]
+        other = any_of([self.parts[at] for at in rare])
+        return None if other is None else all_of([self.parts[number], other])
 
     def _looked_up(self, held: Held, rarities: Sequence[float], limit: int) -> list[Candidate]:
         """Candidates that pass the filters, until there are enough of people's."""
@@ -131,15 +120,21 @@ class Partial(Answer):
         for each, session_id, seq, timestamp, source in self.tx.rows(sql, {**self.where.params, **params}):
             yield Candidate(each, unescape(session_id), seq or 0, timestamp, unescape(source), held[each])
 
-    def _fresh(self, last_id: int) -> Iterator[Candidate]:
-        after = last_id
-        while found := self._after(after):
-            for row in found:
-                message = rows.message(row[:-1])
-                held = held_parts(message, self.parts)
-                if held:
-                    yield candidate(message, unescape(row[-1]), held)
-            after = found[-1][0]
+    def _fresh(self) -> Iterator[Candidate]:
+        for row in self.snapshot.unread(self.where):
+            message = rows.message(row[:-1])
+            held = held_parts(message, self.parts)
+            if held:
+                yield candidate(message, unescape(row[-1]), held)
+
+
+def _by_message(found: Sequence[Sequence[int]]) -> Held:
+    """Which parts each message holds."""
+    held: Held = defaultdict(int)
+    for number, ids in enumerate(found):
+        for each in set(ids):
+            held[each] |= 1 << number
+    return held
 
 
 def _by_worth(held: Held, rarities: Sequence[float]) -> Iterator[int]:

@@ -1,48 +1,66 @@
 """Answering a query from the index, or from the rows when the index cannot be trusted.
 
-The answer is the same either way; only the time differs. Rows that the index has not seen yet are scanned.
+The answer is the same either way; only the time differs. Rows that the index has not read yet are scanned.
 """
 
 from __future__ import annotations
 
 import logging
-import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
+from ....errors import IndexCorrupt, NotSupported
 from ....models import Filter, Matches, MessageFilter, Page, SearchOrder
-from ....search import analyze
 from ....search.nodes import Node
 from ....search.query import Query
 from ....search.relaxed import Candidates
-from ..connection import uri
-from . import catchup, files, fts5
+from . import files, fts5, seal
 from .answer import Answer
+from .generation import Generation, begun
 from .partial import Partial
+from .snapshot import Snapshot
+from .trim import trimmed
+from .vocabulary import near_words
 
 if TYPE_CHECKING:
     from ..engine import Engine
 
 R = TypeVar("R")
+Tick = Callable[[int, int], None]
 logger = logging.getLogger(__name__)
 
 BUDGET = 0.2
-_DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.IOError, apsw.CantOpenError, apsw.SQLError, apsw.FullError)
+# Between the steps of a long catch-up: whoever waits to search is served.
+PAUSE = 0.002
+ATTEMPTS = 3
+_DAMAGE = (
+    apsw.CorruptError,
+    apsw.NotADBError,
+    apsw.IOError,
+    apsw.CantOpenError,
+    apsw.SQLError,
+    apsw.ReadOnlyError,
+    apsw.FullError,
+    OSError,
+    files.Unusable,
+)
+_WAIT = (apsw.BusyError, seal.InUse)
 
 
 class Searcher:
     """The current generation of a store's index, opened when first needed; one search at a time."""
 
     def __init__(self, engine: Engine) -> None:
+        if not fts5.available():
+            raise NotSupported("search needs FTS5, which this SQLite lacks: pip install -U apsw from PyPI")
         self.engine = engine
         self.lag = 0
         self._lock = threading.Lock()
-        self._connection: apsw.Connection | None = None
-        self._file: tuple[str, tuple[int, int]] | None = None
-        self._pid = os.getpid()
+        self._generation: Generation | None = None
 
     # --- answers ---
 
@@ -50,130 +68,107 @@ class Searcher:
         self, query: Query, where: Filter, messages: MessageFilter, page: Page, order: SearchOrder, now: float
     ) -> Matches | None:
         """The page of matches; None when the index cannot answer and the caller must scan."""
-        return self._answered(
-            lambda connection, last_id: Answer(connection, query, where, messages).found(last_id, page, order, now)
-        )
+        return self._answered(lambda snapshot: Answer(snapshot, query, where, messages).found(page, order, now))
 
     def candidates(
         self, parts: Sequence[Node], where: Filter, messages: MessageFilter, limit: int
     ) -> Candidates | None:
         """The messages that hold most of the parts; None when the index cannot answer and the caller must scan."""
-        return self._answered(
-            lambda connection, last_id: Partial(connection, parts, where, messages).gathered(last_id, limit)
-        )
+        return self._answered(lambda snapshot: Partial(snapshot, parts, where, messages).gathered(limit))
 
-    def _answered(self, work: Callable[[apsw.Connection, int], R]) -> R | None:
+    def near_words(self, words: Sequence[str]) -> dict[str, str] | None:
+        """For each word that no message has, a similar one that some have."""
+        return self._answered(lambda snapshot: near_words(snapshot.connection, words))
+
+    def _answered(self, work: Callable[[Snapshot], R]) -> R | None:
         with self._lock:
             try:
-                connection = self._current()
-                at = self._caught_up(connection)
-                return work(connection, at.last_id)
-            except (files.Unusable, *_DAMAGE) as exc:
-                logger.warning("search index of %s set aside: %s", self.engine.path, exc)
-                self._set_aside()
-                return None
-            except apsw.BusyError:
-                return None
+                return self._worked(self._current(), work)
+            except _DAMAGE as exc:
+                self._set_aside(exc)
+            except _WAIT:
+                pass
+        return None
 
-    def index(self, budget: float | None = None) -> int:
-        """Bring the index up to date; returns how many messages it still lacks."""
+    def _worked(self, generation: Generation, work: Callable[[Snapshot], R]) -> R:
+        with generation.snapshot() as snapshot:
+            self.lag = snapshot.lag
+            if not self.lag or generation.read_only:
+                return work(snapshot)
+        generation.catch_up(BUDGET)
+        with generation.snapshot() as snapshot:
+            self.lag = snapshot.lag
+            found = work(snapshot)
+        if self.lag:
+            self.engine.index_in_background()
+        return found
+
+    # --- keeping up ---
+
+    def index(self, tick: Tick | None = None) -> None:
+        """Read all there is; `tick` is told after each step how many messages are read, and of how many."""
+        while (left := self._stepped_for_sure()).lag:
+            if tick is not None:
+                tick(left.newest - left.lag, left.newest)
+            time.sleep(PAUSE)
+        if tick is not None:
+            tick(left.newest, left.newest)
+
+    def _stepped_for_sure(self) -> Snapshot:
+        for _ in range(ATTEMPTS):
+            found = self.step(BUDGET)
+            if found is not None:
+                return found
+        raise IndexCorrupt(f"the search index of {self.engine.path} cannot be written; messages are safe")
+
+    def step(self, budget: float, batch: int = 500) -> Snapshot | None:
+        """Index for a while; how far that came, or None when the index was set aside."""
         with self._lock:
             try:
-                self._caught_up(self._current(), budget)
-            except (files.Unusable, *_DAMAGE) as exc:
-                logger.warning("search index of %s set aside: %s", self.engine.path, exc)
-                self._set_aside()
-        return self.lag
+                generation = self._current()
+                if not generation.read_only:
+                    generation.catch_up(budget, batch)
+                with generation.snapshot() as found:
+                    self.lag = found.lag
+                    return found
+            except _DAMAGE as exc:
+                self._set_aside(exc)
+                return None
+
+    def trim(self, found: Snapshot) -> None:
+        """Forget changes that the index has read long ago."""
+        trimmed(self.engine, found.at.last_change)
+
+    # --- the file ---
+
+    def _current(self) -> Generation:
+        if self._generation is not None and self._generation.is_there():
+            return self._generation
+        self._drop()
+        known = files.generations(self.engine.path)
+        self._generation = Generation(known[-1][1] if known else begun(self.engine, 1), self.engine)
+        if not self._generation.read_only:
+            for _, older in known[:-1]:
+                files.remove(older)
+        return self._generation
+
+    def _set_aside(self, why: Exception) -> None:
+        """Begin the next generation; the one that was damaged is removed when the new one is opened."""
+        logger.warning("search index of %s set aside: %s", self.engine.path, why)
+        self._drop()
+        if self.engine.options.read_only:
+            return
+        try:
+            known = files.generations(self.engine.path)
+            begun(self.engine, known[-1][0] + 1 if known else 1)
+        except (*_DAMAGE, *_WAIT) as exc:
+            logger.warning("no new search index for %s: %s", self.engine.path, exc)
+
+    def _drop(self) -> None:
+        if self._generation is not None:
+            self._generation.close()
+            self._generation = None
 
     def close(self) -> None:
         with self._lock:
             self._drop()
-
-    # --- the file ---
-
-    def _current(self) -> apsw.Connection:
-        if self._pid != os.getpid():
-            # The parent's connection is not ours to close.
-            self._inherited, self._connection, self._pid = self._connection, None, os.getpid()
-        known = files.generations(self.engine.path)
-        path = known[-1][1] if known else self._begun(1)
-        if self._connection is not None and self._file == (path, _identity(path)):
-            return self._connection
-        self._drop()
-        self._connection = self._opened(path)
-        self._file = (path, _identity(path))
-        for _, older in known[:-1]:
-            files.remove(older)
-        return self._connection
-
-    def _begun(self, number: int) -> str:
-        if self.engine.options.read_only:
-            raise files.Unusable("there is no index yet, and a store opened read-only makes none")
-        path = files.path_of(self.engine.path, number)
-        files.created(path, self._store_id(), analyze.VERSION)
-        return path
-
-    def _store_id(self) -> str:
-        found = self.engine.read(lambda tx: tx.row("SELECT value FROM meta WHERE name = 'store_id'"))
-        return str(found[0]) if found else ""
-
-    def _opened(self, path: str) -> apsw.Connection:
-        connection = files.opened(path, read_only=self.engine.options.read_only)
-        try:
-            self._check(connection)
-            fts5.register(connection)
-            connection.execute(f"ATTACH '{_quoted(uri(self.engine.path, mode='ro', vfs='unix'))}' AS data")
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _check(self, connection: apsw.Connection) -> None:
-        state = dict(connection.execute("SELECT name, value FROM state"))
-        if state.get("store_id") != self._store_id() or state.get("analyser") != str(analyze.VERSION):
-            raise files.Unusable("it belongs to another store or another version of the analyser")
-        if not files.checks_pages(connection):
-            raise files.Unusable("its pages carry no checksums")
-
-    def _set_aside(self) -> None:
-        """Begin the next generation; the damaged one is removed when the new one is opened."""
-        self._drop()
-        known = files.generations(self.engine.path)
-        if not self.engine.options.read_only:
-            self._begun(known[-1][0] + 1 if known else 1)
-
-    def _drop(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    # --- keeping up ---
-
-    def _caught_up(self, connection: apsw.Connection, budget: float | None = BUDGET) -> catchup.Position:
-        self._check_position(catchup.position(connection))
-        if not self.engine.options.read_only:
-            catchup.catch_up(connection, self.engine, budget)
-        at = catchup.position(connection)
-        self.lag = self._check_position(at)
-        return at
-
-    def _check_position(self, at: catchup.Position) -> int:
-        """How many ids the index is behind; raises Unusable when it is ahead, or when changes it needs are gone."""
-        found = self.engine.read(lambda tx: tx.row(catchup.BEHIND, {"last_change": at.last_change}))
-        if found is None:
-            raise files.Unusable("the store does not say how far it is")
-        newest, last_change, pending, _ = found
-        if at.last_id > newest or at.last_change > last_change:
-            raise files.Unusable("it is ahead of the messages")
-        if pending != last_change - at.last_change:
-            raise files.Unusable("changes that it has not seen were trimmed from the log")
-        return int(newest - at.last_id)
-
-
-def _identity(path: str) -> tuple[int, int]:
-    found = os.stat(path)
-    return found.st_dev, found.st_ino
-
-
-def _quoted(text: str) -> str:
-    return text.replace("'", "''")

@@ -73,7 +73,7 @@ def _made(path: str, directory: str) -> tuple[str, Report]:
     draft = os.path.join(directory, f"{os.path.basename(path)}.{os.getpid()}{_DRAFT}")
     offline.discard(draft)
     try:
-        with offline.looking(path) as source:
+        with offline.reading(path) as source:
             _require_store(source, path)
             _require_room(source, directory)
             offline.copy_database(source, draft, path)

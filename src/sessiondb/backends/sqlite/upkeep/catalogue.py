@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import apsw
 
@@ -16,6 +16,7 @@ SCHEMA_COLUMNS = ("type", "name", "tbl_name", "rootpage", "sql")
 SCHEMA = f"SELECT {', '.join(SCHEMA_COLUMNS)} FROM sqlite_schema"
 
 SchemaRow = tuple[Any, ...]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +73,25 @@ class Catalogue:
     tables: dict[str, Table]
     indexes: dict[str, Index]
 
-    def with_lost_from(self, fresh: Catalogue) -> Catalogue:
-        """This one, completed by what only the other knows; what this one knows comes first and has precedence."""
-        tables = {name: table for name, table in fresh.tables.items() if name not in self.tables}
-        indexes = {name: index for name, index in fresh.indexes.items() if name not in self.indexes}
-        return Catalogue({**self.tables, **tables}, {**self.indexes, **indexes})
+    def corrected_by(self, fresh: Catalogue) -> Catalogue:
+        """This one, where it makes sense, and where it does not the other; what this one knows comes first.
+
+        A name that the other does not know was damaged: what it stands for is found in its usual place.
+        """
+        tables = {
+            name: _corrected(table, fresh.tables[name]) for name, table in self.tables.items() if name in fresh.tables
+        }
+        indexes = {name: index for name, index in self.indexes.items() if name in fresh.indexes}
+        return Catalogue(_completed(tables, fresh.tables), _completed(indexes, fresh.indexes))
+
+
+def _corrected(table: Table, fresh: Table) -> Table:
+    """A table with as many columns as it should have has these columns, however its description reads now."""
+    return replace(fresh, root=table.root) if len(table.columns) == len(fresh.columns) else table
+
+
+def _completed(known: dict[str, T], fresh: dict[str, T]) -> dict[str, T]:
+    return known | {name: each for name, each in fresh.items() if name not in known}
 
 
 def _as_stored(column: Column, value: Any) -> Any:
@@ -125,9 +140,13 @@ def _described(scratch: apsw.Connection, name: str, sql: str | None) -> Table | 
         found: list[SchemaRow] = scratch.execute(
             'SELECT name, type, "notnull", pk FROM pragma_table_info(?)', (name,)
         ).fetchall()
-        (without,) = scratch.execute("SELECT wr FROM pragma_table_list WHERE name = ?", (name,)).fetchall()[0]
+        listed = scratch.execute("SELECT wr FROM pragma_table_list WHERE name = ?", (name,)).fetchall()
     except apsw.Error:
         return None
+    if not found or not listed:
+        # The statement makes another table than its name says.
+        return None
+    without = bool(listed[0][0])
     alias = not without and [row[1].upper() for row in found if row[3]] == ["INTEGER"]
     ordered = sorted(found, key=lambda row: row[3] or len(found) + 1) if without else found
     columns = tuple(Column(row[0], row[1].upper(), bool(row[2]), bool(alias and row[3])) for row in ordered)

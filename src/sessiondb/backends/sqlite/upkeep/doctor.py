@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import apsw
 
-from ....errors import NotFound, SessionDBError
+from ....errors import Busy, DiskFull, NotFound, SessionDBError
 from ....upkeep import Diagnosis
 from ....verify import Report, Tick
 from .. import checksums, locks, mark, mounts, schema
@@ -30,8 +30,16 @@ def doctor(path: str, tick: Tick | None = None) -> Diagnosis:
     path = os.path.abspath(path)
     if not os.path.isfile(path):
         raise NotFound(f"no store at {path}; it begins with the first session written to it")
-    diagnosis = Diagnosis(path)
     in_use = offline.in_use(path)
+    diagnosis = _diagnosed(path, in_use, tick)
+    if diagnosis.damaged and not in_use and offline.in_use(path):
+        # Somebody began to work with it meanwhile: what was seen may have been in motion.
+        return _diagnosed(path, True, None)
+    return diagnosis
+
+
+def _diagnosed(path: str, in_use: bool, tick: Tick | None) -> Diagnosis:
+    diagnosis = Diagnosis(path)
     _settings(diagnosis, in_use)
     if not in_use:
         # By hand only while nobody has it open: closing a descriptor would drop this process's locks, and the bytes
@@ -40,6 +48,8 @@ def doctor(path: str, tick: Tick | None = None) -> Diagnosis:
     try:
         with offline.looking(path) as connection:
             _Examination(diagnosis, connection, tick).run()
+    except (Busy, DiskFull) as exc:
+        diagnosis.add("settings", "warning", f"not all could be examined: {exc}", f"sessiondb doctor --db {path}")
     except SessionDBError as exc:
         diagnosis.add("data", "damage", str(exc), _repair(path))
     except apsw.Error as exc:

@@ -51,6 +51,12 @@ class Image:
             return os.pread(self._log_descriptor, size, at).ljust(size, b"\0")
         return os.pread(self._descriptor, size, (number - 1) * size).ljust(size, b"\0")
 
+    def stamps(self) -> tuple[int, int]:
+        """(user version, application id) by the header; zeros without one."""
+        if not self.header_sound:
+            return 0, 0
+        return struct.unpack_from(">I", self.page(1), 60)[0], struct.unpack_from(">I", self.page(1), 68)[0]
+
     def sound(self, number: int) -> bool:
         """Whether the page's checksum fits; True where there are none."""
         return self.reserved != 8 or checksum_fits(self.page(number))

@@ -18,6 +18,7 @@ from ..connection import connect, translated
 SIDECARS = ("-wal", "-shm", "-journal")
 # SQLite's pending, reserved and shared bytes.
 _LOCK_FIRST, _LOCK_SIZE = 0x40000000, 512
+_PATIENCE_MS = 5000
 
 
 def held_here(path: str) -> bool:
@@ -27,12 +28,14 @@ def held_here(path: str) -> bool:
 
 def in_use(path: str) -> bool:
     """Whether anybody has the store open through SQLite; True when that cannot be told."""
-    if held_here(path):
-        return True
-    try:
-        return guard.in_use(path)
-    except OSError:
-        return True
+    # Nobody in this process begins to open it meanwhile: the descriptor that is closed here would drop his locks.
+    with engine.registry_lock():
+        if held_here(path):
+            return True
+        try:
+            return guard.in_use(path)
+        except OSError:
+            return True
 
 
 def holders(path: str) -> list[int]:
@@ -70,20 +73,36 @@ def require_unused(path: str, what: str) -> None:
 
 
 @contextmanager
-def exclusive(path: str, what: str) -> Iterator[None]:
-    """Keep SQLite and other writers out of a store that nobody has open; raises Busy when somebody has.
-
-    Meanwhile SQLite cannot lock the file in this process either.
-    """
+def closed_to_all(path: str, what: str) -> Iterator[None]:
+    """Keep SQLite out of a store that nobody has open, in this process too; raises Busy when somebody has."""
     require_unused(path, what)
-    with files.creation_lock(path, 0.0):
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-        try:
-            if not locks.try_lock(descriptor, fcntl.F_WRLCK, _LOCK_FIRST, _LOCK_SIZE):
-                raise errors.Busy(f"{path} was opened just now; stop that program, then {what}")
-            yield
-        finally:
-            os.close(descriptor)
+    if not os.access(path, os.W_OK):
+        # Who may not write cannot lock either; then nobody else is likely to write.
+        yield
+        return
+    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        if not locks.try_lock(descriptor, fcntl.F_WRLCK, _LOCK_FIRST, _LOCK_SIZE):
+            raise errors.Busy(f"{path} was opened just now; stop that program, then {what}")
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def exclusive(path: str, what: str) -> Iterator[None]:
+    """The same, with those kept out who are about to create or upgrade; for exchanging the file."""
+    with files.creation_lock(path, 0.0), closed_to_all(path, what):
+        yield
+
+
+@contextmanager
+def reading(path: str) -> Iterator[apsw.Connection]:
+    """A connection like any reader's, to a store at work or not."""
+    apart = not os.access(os.path.dirname(path), os.W_OK) and not os.path.exists(path + "-shm")
+    with _closing(connect(path, read_only=True, immutable=apart)) as connection:
+        connection.set_busy_timeout(_PATIENCE_MS)
+        yield connection
 
 
 @contextmanager
@@ -94,8 +113,7 @@ def looking(path: str) -> Iterator[apsw.Connection]:
     that it can be looked at again. A store in use is read like any other reader does.
     """
     if in_use(path):
-        with _closing(connect(path, read_only=True)) as connection:
-            connection.set_busy_timeout(5000)
+        with reading(path) as connection:
             yield connection
     elif not has_log(path):
         with _closing(connect(path, read_only=True, immutable=True)) as connection:

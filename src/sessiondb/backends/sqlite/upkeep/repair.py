@@ -14,7 +14,7 @@ import apsw
 
 from ....errors import Corrupt, NotFound, SessionDBError
 from ....upkeep import Salvage
-from .. import checksums
+from .. import checksums, schema
 from ..connection import connect, translated
 from ..provider import SQLiteProvider
 from . import catalogue, image, ledgers, offline
@@ -26,12 +26,12 @@ def repair(path: str, output: str | None = None) -> Salvage:
     """Salvage a store that no one has open into a new file, and say what was saved and what was lost."""
     if not os.path.isfile(path):
         raise NotFound(f"no store at {path}")
-    offline.require_unused(path, "repair it")
     target = os.path.abspath(output or f"{path}.repaired-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}")
     if os.path.lexists(target):
         raise SessionDBError(f"{target} exists; give another name with --output")
     offline.require_room(os.path.dirname(target), sum(os.path.getsize(f) for f in _files(path)))
-    best = _best(path, target)
+    with offline.closed_to_all(path, "repair it"):
+        best = _best(path, target)
     try:
         os.link(best.target, target)
     finally:
@@ -85,6 +85,14 @@ def _salvaged(path: str, draft: str, *, with_log: bool) -> Salvage:
     return report
 
 
+def _refuse_newer(salvager: Salvager, path: str) -> None:
+    """A newer schema has rows that would be lost here; that it is newer must be said twice, for one may be damage."""
+    version, application = salvager.image.stamps()
+    told = {row.values[0] for row in salvager.rows(salvager.catalogue.tables["schema_version"])}
+    if application == schema.APPLICATION_ID and version in told:
+        schema.check(schema.Kind("ours", version), path, upgrade=True)
+
+
 def _create(path: str, *, page_checksums: bool) -> None:
     provider = SQLiteProvider()
     provider.initialize(path=path, checksums=page_checksums, synchronous="NORMAL")
@@ -98,6 +106,7 @@ def _fill(connection: apsw.Connection, pages: image.Image, report: Salvage) -> N
     fresh = catalogue.of(connection.execute(catalogue.SCHEMA).fetchall())
     connection.execute("BEGIN IMMEDIATE")
     salvager = Salvager(pages, fresh)
+    _refuse_newer(salvager, report.source)
     Rebuild(connection, fresh, report).run(salvager)
     _note_damage(salvager, report)
     connection.execute(

@@ -26,7 +26,7 @@ class Salvager:
         # Pages that should be there but cannot be read included.
         self._owners: dict[int, Table] = {}
         own = catalogue.of(row.values for row in self._walked(_SCHEMA.root, _SCHEMA))
-        self.catalogue = own.with_lost_from(fresh)
+        self.catalogue = own.corrected_by(fresh)
 
     def rows(self, table: Table) -> Iterator[Row]:
         return (row for row in self._walked(table.root, table) if table.fits(row))

@@ -1,0 +1,87 @@
+"""The words of new messages, stored in the transaction that stores the messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...models import MessageRow
+from ...rows import message_row
+from ...search.text import words
+from ...sql import rows
+from ...sql.appends import INSERT_NEXT, INSERT_PLACED
+from ...sql.driver import Params
+from ...sql.trash import RAISE_MESSAGES
+from .connection import _NOTHING, Connection, MySQLTx
+from .encoding import chunks, text_of
+
+ADD_WORDS = """
+    INSERT INTO search_words (message_id, words, body, extra)
+    VALUES (:message_id, :words, :body, :extra)
+"""
+ADD_CHUNK = """
+    INSERT INTO search_chunks (message_id, chunk, words, body, extra)
+    VALUES (:message_id, :chunk, :words, :body, :extra)
+"""
+OF_SESSION = f"""
+    SELECT {rows.MESSAGE_LIST}
+      FROM messages
+     WHERE session_id = :session_id
+"""
+
+
+class IndexingTx(MySQLTx):
+    """A transaction that remembers which messages it stored."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self._stored: list[tuple[int, MessageRow]] = []
+
+    def insert(self, sql: str, params: Params = _NOTHING) -> int | None:
+        found = super().insert(sql, params)
+        if sql is INSERT_NEXT and found is not None:
+            self._stored.append((found, _as_row(params)))
+        return found
+
+    def insert_many(self, sql: str, params: Sequence[Params]) -> list[int]:
+        ids = super().insert_many(sql, params)
+        if sql is INSERT_PLACED:
+            self._stored += zip(ids, map(_as_row, params), strict=True)
+        return ids
+
+    def run(self, sql: str, params: Params = _NOTHING) -> int:
+        changed = super().run(sql, params)
+        if sql is RAISE_MESSAGES:
+            raised = rows.messages(self.rows(OF_SESSION, {"session_id": params["session_id"]}))
+            self._stored += ((row["id"], row) for row in raised)
+        return changed
+
+    def index(self) -> None:
+        """Store the words of what was stored. The last step: the full-text index sees rows when they are committed."""
+        if self._stored:
+            add_words(self, self._stored)
+
+
+def add_words(tx: MySQLTx, stored: Sequence[tuple[int, MessageRow]]) -> None:
+    whole: list[dict[str, Any]] = []
+    for message_id, row in stored:
+        body, extra = words(row)
+        pieces = chunks(body, extra)
+        if len(pieces) == 1:
+            whole.append({"message_id": message_id, "words": len(body), **_texts(*pieces[0])})
+            continue
+        for number, piece in enumerate(pieces):
+            tx.run(ADD_CHUNK, {"message_id": message_id, "chunk": number, "words": len(body), **_texts(*piece)})
+    if whole:
+        tx.insert_many(ADD_WORDS, whole)
+
+
+def _texts(body: Sequence[str], extra: Sequence[str]) -> dict[str, str]:
+    return {"body": text_of(body), "extra": text_of(extra, barred=True)}
+
+
+def _as_row(params: Params) -> MessageRow:
+    content_type = params["content_type"]
+    if content_type is None and params["tool_calls"] is None:
+        return {"content": params["content"], "tool_name": params["tool_name"]}
+    return message_row({**params, "id": 0})

@@ -1,0 +1,73 @@
+"""Statements of the SQL core on a connection."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import psycopg
+
+from ...sql.appends import INSERT_PLACED
+from ...sql.dialect import Dialect
+from ...sql.driver import Params, Row
+from ...sql.escape import SURROGATES_AND_NUL, escape
+from .index.vectors import index_rows
+
+Connection = psycopg.Connection[Row]
+
+_NOTHING: Params = {}
+_INTO = re.compile(r"\s*INSERT INTO (\w+)")
+
+
+def storable(params: Params) -> Mapping[str, Any]:
+    """The same parameters, escaped where needed: PostgreSQL holds neither lone surrogates nor NUL."""
+    for value in params.values():
+        if value.__class__ is str and not is_safe(value):
+            return {name: escape(item, SURROGATES_AND_NUL) if isinstance(item, str) else item
+                    for name, item in params.items()}  # fmt: skip
+    return params
+
+
+def is_safe(text: str) -> bool:
+    return "\0" not in text if text.isascii() else not SURROGATES_AND_NUL.search(text)
+
+
+class PostgresTx:
+    """Statements on one connection, inside a transaction that somebody else began."""
+
+    __slots__ = ("connection", "dialect")
+
+    def __init__(self, connection: Connection, dialect: Dialect) -> None:
+        self.connection = connection
+        self.dialect = dialect
+
+    def _executed(self, sql: str, params: Params) -> psycopg.Cursor[Row]:
+        return self.connection.execute(self.dialect.text(sql).encode(), storable(params))
+
+    def rows(self, sql: str, params: Params = _NOTHING) -> list[Row]:
+        return self._executed(sql, params).fetchall()
+
+    def row(self, sql: str, params: Params = _NOTHING) -> Row | None:
+        return self._executed(sql, params).fetchone()
+
+    def run(self, sql: str, params: Params = _NOTHING) -> int:
+        return self._executed(sql, params).rowcount
+
+    def insert(self, sql: str, params: Params = _NOTHING) -> int | None:
+        found = self.row(f"{sql} RETURNING {_id_of(sql)}", params)
+        return None if found is None else int(found[0])
+
+    def insert_many(self, sql: str, params: Sequence[Params]) -> list[int]:
+        cursor = self.connection.cursor()
+        text = self.dialect.text(f"{sql} RETURNING {_id_of(sql)}").encode()
+        cursor.executemany(text, [storable(each) for each in params], returning=True)
+        ids = [int(row[0]) for result in cursor.results() for row in result]
+        if sql is INSERT_PLACED:
+            index_rows(self, zip(ids, params, strict=True))
+        return ids
+
+
+def _id_of(sql: str) -> str:
+    found = _INTO.match(sql)
+    return "trash_id" if found and found[1] == "trash_sessions" else "id"

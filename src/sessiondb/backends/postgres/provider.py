@@ -1,0 +1,220 @@
+"""`PostgreSQLProvider`: the SQL core on a server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote
+
+from ... import errors
+from ...config import home_directory
+from ...models import Draft, Filter, Matches, MessageFilter, Page, SearchOrder
+from ...provider import Features
+from ...sql import appends
+from ...sql.driver import Driver, Tx
+from ...sql.provider import SQLProvider
+from ...sql.trash import TrashPrimitives
+
+if TYPE_CHECKING:
+    from ...search.nodes import Node
+    from ...search.query import Query
+    from ...search.relaxed import Candidates
+    from .engine import Engine
+    from .pool import Options, Pool
+
+R = TypeVar("R")
+_SYNCHRONOUS = (None, "on", "off", "local", "remote_write", "remote_apply")
+SIZE = """
+    SELECT COALESCE(SUM(pg_total_relation_size(c.oid)), 0)
+      FROM pg_class c
+     WHERE c.relnamespace = to_regnamespace(:schema)
+       AND c.relkind = 'r'
+"""
+FACTS = """
+    SELECT current_setting('server_version'), current_setting('synchronous_commit'), COUNT(*),
+           COALESCE(SUM(message_count), 0)
+      FROM sessions
+"""
+
+
+class _Closed:
+    """Stands where the driver was."""
+
+    def read(self, work: Callable[[Tx], R]) -> R:
+        raise errors.Closed("the store is closed; open it again")
+
+    def write(self, work: Callable[[Tx], R]) -> R:
+        raise errors.Closed("the store is closed; open it again")
+
+
+class PostgreSQLProvider(SQLProvider):
+    name = "postgresql"
+    features = Features(indexed_search=True)
+
+    def __init__(self) -> None:
+        self.schema = "public"
+        self.driver: Driver = _Closed()
+        self._engine: Engine | None = None
+
+    @classmethod
+    def is_available(cls) -> bool:
+        return find_spec("psycopg") is not None and find_spec("psycopg_pool") is not None
+
+    def initialize(  # type: ignore[override]  # the options of this backend by name
+        self,
+        *,
+        dsn: str = "",
+        pool: Pool | None = None,
+        pool_size: int = 10,
+        max_overflow: int = 5,
+        schema: str = "public",
+        deadline: float = 30.0,
+        synchronous_commit: str | None = None,
+        prepare_threshold: int | None = 5,
+        upgrade: bool = True,
+        read_only: bool = False,
+        media_directory: str | None = None,
+    ) -> None:
+        """Open the tables of a schema, creating or upgrading them; a second call changes nothing.
+
+        `pool` is the caller's psycopg_pool and stays his. Behind a transaction pooler set `prepare_threshold=None`.
+        Media files are kept on this machine, in `media_directory`, or in the home under the schema's name.
+        """
+        if self._engine is not None:
+            return
+        if not self.is_available():
+            raise errors.MissingExtra("PostgreSQL", "postgres")
+        from .pool import Options
+
+        self.schema = _checked(schema, synchronous_commit, pool_size, max_overflow)
+        options = Options(
+            dsn, schema, pool_size, max_overflow, float(deadline), synchronous_commit, prepare_threshold, read_only
+        )
+        self.media_directory = media_directory or os.path.join(home_directory(os.environ), "media", quote(schema, ""))
+        self._engine = self.driver = self._opened(options, pool, upgrade and not read_only)
+
+    def _opened(self, options: Options, pool: Pool | None, upgrade: bool) -> Engine:
+        from dataclasses import replace
+
+        from .engine import Engine
+        from .opening import prepare
+        from .pool import parsed
+
+        if pool is None:
+            if not options.dsn:
+                raise errors.Invalid("PostgreSQL needs a dsn (postgresql://user:password@host/database) or a pool")
+            options = replace(options, dsn=parsed(options.dsn))
+        prepare(options, pool, upgrade=upgrade)
+        return Engine(options, pool)
+
+    def shutdown(self) -> None:
+        if self._engine is not None:
+            held, self._engine, self.driver = self._engine, None, _Closed()
+            held.close()
+
+    # --- what differs from the core ---
+
+    def append(self, session_id: str, messages: Sequence[Draft], *, expected_seq: int | None = None) -> list[int]:
+        if self._engine is None:
+            return super().append(session_id, messages, expected_seq=expected_seq)
+        from .appends import is_single
+
+        if expected_seq is None and len(messages) == 1 and is_single(messages[0]):
+            message_id = self._engine.append(session_id, messages[0])
+            if message_id is not None:
+                return [message_id]
+        repeatable = all(draft.values["message_key"] is not None for draft in messages)
+        try:
+            return self._engine.write(
+                lambda tx: appends.append_many(tx, session_id, messages, expected_seq), repeatable=repeatable
+            )
+        except appends.Adrift:
+            return self._engine.write(
+                lambda tx: appends.append_after_adoption(tx, session_id, messages, expected_seq), repeatable=repeatable
+            )
+
+    def restore(self, session_id: str, *, new_id: str | None = None, new_title: bool = False) -> str:
+        def restore_and_index(tx: Tx) -> str:
+            from .index.vectors import index_session
+
+            restored: str = _restore(self, tx, session_id, new_id=new_id, new_title=new_title)
+            index_session(tx, restored)
+            return restored
+
+        return self.driver.write(restore_and_index)
+
+    def usage_by_model(self, where: Filter) -> list[dict[str, Any]]:
+        # A sum of 64-bit numbers comes as a Decimal.
+        return [{name: _number(value) for name, value in row.items()} for row in super().usage_by_model(where)]
+
+    def search(
+        self, query: Query, where: Filter, messages: MessageFilter, page: Page, order: SearchOrder, now: float
+    ) -> Matches:
+        node = query.node
+        if node is None:
+            return super().search(query, where, messages, page, order, now)
+
+        def answer(tx: Tx) -> Matches:
+            from .index.answer import Answer
+
+            return Answer(tx, query, node, where, messages).found(page, order, now)
+
+        return self.driver.read(answer)
+
+    def candidates(self, parts: Sequence[Node], where: Filter, messages: MessageFilter, limit: int) -> Candidates:
+        def gather(tx: Tx) -> Candidates:
+            from .index.partial import Partial
+
+            return Partial(tx, parts, where, messages).gathered(limit)
+
+        return self.driver.read(gather)
+
+    # --- facts ---
+
+    def size_bytes(self) -> int:
+        def size(tx: Tx) -> int:
+            from .dialect import quoted
+
+            found = tx.row(SIZE, {"schema": quoted(self.schema)})
+            return int(found[0]) if found else 0
+
+        return self.driver.read(size)
+
+    def health(self) -> dict[str, Any]:
+        from .schema import VERSION
+
+        version, synchronous, sessions, messages = self.driver.read(lambda tx: tx.row(FACTS)) or ("", "", 0, 0)
+        return {
+            "provider": self.name,
+            "status": "ok",
+            "schema": self.schema,
+            "schema_version": VERSION,
+            "server_version": version,
+            "synchronous_commit": synchronous,
+            "sessions": sessions,
+            "messages": int(messages),
+            "size_bytes": self.size_bytes(),
+            **(self._engine.facts() if self._engine else {}),
+        }
+
+
+_restore: Callable[..., str] = TrashPrimitives.restore.__wrapped__  # type: ignore[attr-defined]  # set by @write
+
+
+def _number(value: Any) -> Any:
+    from decimal import Decimal
+
+    return int(value) if isinstance(value, Decimal) else value
+
+
+def _checked(schema: str, synchronous_commit: str | None, pool_size: int, max_overflow: int) -> str:
+    if not schema or len(schema.encode("utf-8", "replace")) > 63 or "\0" in schema:
+        raise errors.Invalid(f"a schema is named by 1 to 63 bytes, not {schema!r}")
+    if synchronous_commit not in _SYNCHRONOUS:
+        known = ", ".join(str(name) for name in _SYNCHRONOUS[1:])
+        raise errors.Invalid(f"synchronous_commit must be one of {known}, not {synchronous_commit!r}")
+    if pool_size < 1 or max_overflow < 0:
+        raise errors.Invalid(f"a pool has at least one connection, not {pool_size} and {max_overflow} more")
+    return schema

@@ -1,0 +1,101 @@
+"""A thread that brings the index up to date while nobody writes, and hardly works while somebody does."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import threading
+import time
+import weakref
+from typing import TYPE_CHECKING
+
+import apsw
+
+from ....errors import SessionDBError
+from . import seal
+
+if TYPE_CHECKING:
+    from ..engine import Engine
+    from .snapshot import Snapshot
+
+logger = logging.getLogger(__name__)
+
+BATCH = 100
+# While somebody writes, batches are small and the pause after each is so many times as long as it took.
+BUSY_BATCH = 20
+BUSY_PAUSE = 20
+IDLE_SECONDS = 0.1
+LONGEST_PAUSE = 1.0
+# Another process may be at the same work.
+WAIT_SECONDS = 0.05
+
+_running: weakref.WeakSet[Background] = weakref.WeakSet()
+
+
+class Background:
+    """Sleeps until it is woken, then works until nothing is left."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._due = threading.Event()
+        self._stopped = threading.Event()
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def wake(self) -> None:
+        self._due.set()
+        if self._thread is None and not self._stopped.is_set():
+            with self._starting:
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._run, name="sessiondb-index", daemon=True)
+                    _running.add(self)
+                    self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self._due.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+            self._thread = None
+
+    def _run(self) -> None:
+        while self._due.wait() and not self._stopped.is_set():
+            self._due.clear()
+            try:
+                self._catch_up()
+            except (SessionDBError, apsw.Error, seal.InUse) as exc:
+                # The next search says what is wrong with the store, or that there is no search here.
+                logger.debug("background indexing of %s paused: %s", self._engine.path, exc)
+
+    def _catch_up(self) -> None:
+        lag = None
+        while not self._stopped.is_set():
+            began = time.monotonic()
+            busy = self._is_busy()
+            found = self._step(BUSY_BATCH if busy else BATCH)
+            if found is None or not found.lag:
+                break
+            took = time.monotonic() - began
+            pause = took * BUSY_PAUSE if busy else took / 4
+            if found.lag == lag:
+                pause = WAIT_SECONDS
+            lag = found.lag
+            self._stopped.wait(min(pause, LONGEST_PAUSE))
+
+    def _step(self, batch: int) -> Snapshot | None:
+        # Here, not in the thread that writes: the modules of search are many.
+        searcher = self._engine.searcher()
+        found = searcher.step(0.0, batch)
+        if found is not None and not found.lag:
+            searcher.trim(found)
+        return found
+
+    def _is_busy(self) -> bool:
+        writer = self._engine.writer
+        return writer is not None and time.monotonic() - (writer.last_commit or 0.0) < IDLE_SECONDS
+
+
+@atexit.register
+def _stop_all() -> None:
+    for background in list(_running):
+        background.stop()

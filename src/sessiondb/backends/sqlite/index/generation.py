@@ -1,0 +1,112 @@
+"""One index file, open, with the data file attached to be read beside it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import apsw
+
+from ....search import analyze
+from ..connection import uri, vfs_of
+from . import catchup, files, fts5, seal, snapshot
+from .snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from ..engine import Engine
+
+STORE_ID = "SELECT value FROM meta WHERE name = 'store_id'"
+TERM = "SELECT term FROM data.messages WHERE id = ?"
+
+
+class Generation:
+    def __init__(self, path: str, engine: Engine) -> None:
+        """Open a file and check that it belongs to this store; raises Unusable."""
+        self.path = path
+        self.engine = engine
+        self.read_only = engine.options.read_only
+        self.file = _identity(path)
+        self.connection = files.opened(path, read_only=self.read_only)
+        try:
+            self._attach()
+            self._check()
+            fts5.register(self.connection)
+        except BaseException:
+            self.connection.close()
+            raise
+
+    def _attach(self) -> None:
+        immutable = {"immutable": 1} if self.engine.is_immutable() else {}
+        name = uri(self.engine.path, mode="ro", vfs=vfs_of(self.engine.path), **immutable)
+        self.connection.execute("ATTACH ? AS data", (name,))
+
+    def _check(self) -> None:
+        state = {str(name): str(value) for name, value in self.connection.execute("SELECT name, value FROM state")}
+        known = (store_id(self.engine), str(analyze.VERSION), files.FORM)
+        if (state.get("store_id"), state.get("analyser"), state.get("form")) != known:
+            raise files.Unusable("it belongs to another store or another version of the analyser")
+        if not files.checks_pages(self.connection):
+            raise files.Unusable("its pages carry no checksums")
+        if not self._is_witnessed(state["witness"]):
+            raise files.Unusable("the store was set back since")
+
+    def _is_witnessed(self, witness: str) -> bool:
+        """Whether the last message that was read is still the same, or gone: ids are not used twice but by accident."""
+        message_id = witness.partition(":")[0]
+        found = self.connection.execute(TERM, (int(message_id),)).fetchall() if message_id else []
+        return not found or witness == catchup.witness(int(message_id), _term(found[0][0]))
+
+    def is_there(self) -> bool:
+        """Whether the file is still where it was opened; others remove it when it is damaged."""
+        try:
+            return _identity(self.path) == self.file
+        except FileNotFoundError:
+            return False
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """Index and data as they are now; raises Unusable when somebody else touched the file, before or meanwhile."""
+        self.connection.execute("BEGIN")
+        try:
+            found = snapshot.taken(self.connection)
+            self._check_seal()
+            yield found
+            self._check_seal()
+        finally:
+            self.connection.execute("ROLLBACK")
+
+    def _check_seal(self) -> None:
+        if not seal.intact(self.path, read_only=self.read_only):
+            raise files.Unusable("somebody else wrote to it")
+
+    def catch_up(self, budget: float | None, batch: int = catchup.BATCH) -> bool:
+        """Index what is new; see `catchup.catch_up`."""
+        return catchup.catch_up(self.connection, self.path, self.engine, budget, batch)
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+def store_id(engine: Engine) -> str:
+    found = engine.read(lambda tx: tx.row(STORE_ID))
+    return str(found[0]) if found else ""
+
+
+def begun(engine: Engine, number: int) -> str:
+    """The path of a new generation."""
+    if engine.options.read_only:
+        raise files.Unusable("there is no index yet, and a store opened read-only makes none")
+    path = files.path_of(engine.path, number)
+    files.created(path, store_id(engine), analyze.VERSION)
+    return path
+
+
+def _identity(path: str) -> tuple[int, int]:
+    found = os.stat(path)
+    return found.st_dev, found.st_ino
+
+
+def _term(value: apsw.SQLiteValue) -> int | None:
+    return value if isinstance(value, int) else None

@@ -1,0 +1,93 @@
+"""Index and data at one moment: what the index has read, and what it has not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import apsw
+
+from ....models import MESSAGE_COLUMNS
+from ....sql import rows
+from ....sql.driver import Row
+from ....sql.filters import Where, marks
+from ..connection import SQLiteTx
+from . import files
+from .catchup import Position
+
+# One statement: it takes both snapshots, the index's first. What is committed later stays unseen.
+STATE = """
+    SELECT (SELECT value FROM main.state WHERE name = 'last_id'),
+           (SELECT value FROM main.state WHERE name = 'last_change'),
+           COALESCE((SELECT seq FROM data.sqlite_sequence WHERE name = 'messages'), 0),
+           COALESCE((SELECT seq FROM data.sqlite_sequence WHERE name = 'message_changes'), 0)
+"""
+CHANGED = """
+    SELECT message_id
+      FROM message_changes
+     WHERE id > :last_change
+"""
+BATCH = 500
+
+
+@dataclass
+class Snapshot:
+    """Valid as long as the transaction in which it was taken."""
+
+    connection: apsw.Connection
+    at: Position
+    newest: int
+    newest_change: int
+
+    @property
+    def lag(self) -> int:
+        """How many messages, new or changed, the index has not read."""
+        return self.newest - self.at.last_id + self.newest_change - self.at.last_change
+
+    @cached_property
+    def tx(self) -> SQLiteTx:
+        return SQLiteTx(self.connection)
+
+    @cached_property
+    def stale(self) -> frozenset[int]:
+        """Messages that were changed or removed after the index read them."""
+        if self.at.last_change == self.newest_change:
+            return frozenset()
+        found = self.tx.rows(CHANGED, {"last_change": self.at.last_change})
+        if len(found) != self.newest_change - self.at.last_change:
+            raise files.Unusable("changes that it has not seen were trimmed from the log")
+        return frozenset(each for (each,) in found if each <= self.at.last_id)
+
+    def unread(self, where: Where) -> Iterator[Row]:
+        """Rows with their session's source, that pass `where` and that the index does not know as they are."""
+        changed = sorted(self.stale)
+        for start in range(0, len(changed), BATCH):
+            names, params = marks("changed", changed[start : start + BATCH])
+            yield from self._rows(where, f"m.id IN ({names})", params)
+        last = self.at.last_id
+        while last < self.newest and (found := self._rows(where, "m.id > :after", {"after": last})):
+            yield from found
+            last = found[-1][0]
+
+    def _rows(self, where: Where, condition: str, params: dict[str, int]) -> Sequence[Row]:
+        sql = f"""
+            SELECT {rows.prefixed(MESSAGE_COLUMNS, "m")}, s.source
+              FROM messages m
+              JOIN sessions s ON s.id = m.session_id
+             WHERE {condition}
+               AND {where.sql}
+             ORDER BY m.id
+             {{page}}
+        """
+        return self.tx.rows(sql, {**where.params, **params, "limit": BATCH, "offset": 0})
+
+
+def taken(connection: apsw.Connection) -> Snapshot:
+    """The snapshot of the transaction that has begun; raises Unusable when the index cannot be of these messages."""
+    last_id, last_change, newest, newest_change = connection.execute(STATE).fetchall()[0]
+    at = Position(int(str(last_id)), int(str(last_change)))
+    found = Snapshot(connection, at, int(str(newest)), int(str(newest_change)))
+    if at.last_id > found.newest or at.last_change > found.newest_change:
+        raise files.Unusable("it is ahead of the messages")
+    return found

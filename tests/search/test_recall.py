@@ -1,0 +1,335 @@
+"""Questions find messages, messages are shown where they were said; the same with and without an index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from search_texts import boxes, laws
+
+from sessiondb import SessionDB
+from sessiondb.backends.memory import MemoryProvider
+from sessiondb.errors import Invalid
+from sessiondb.models import Filter, MessageFilter
+from sessiondb.provider import SessionDBProvider
+from sessiondb.search.question import understand
+from sessiondb.search.recall import group, rank_messages, recall, recent
+from sessiondb.search.relaxed import Candidates
+from sessiondb.testing.clock import FakeClock
+
+DAY = 86400.0
+Tell = Callable[..., list[int]]
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def db(request: pytest.FixtureRequest, clock: FakeClock, fast_path: Path) -> Iterator[SessionDB]:
+    if request.param == "memory":
+        provider = MemoryProvider()
+        provider.initialize()
+        store = SessionDB(provider=provider, clock=clock)
+    else:
+        store = SessionDB(fast_path / "recall.db", clock=clock, synchronous="NORMAL")
+    with store:
+        yield store
+
+
+@pytest.fixture
+def tell(db: SessionDB, clock: FakeClock) -> Tell:
+    """A conversation, user and assistant in turn; answers the ids."""
+
+    def told(session_id: str, *texts: str, source: str = "cli", age: float = 0.0, **fields: str) -> list[int]:
+        db.create_session(session_id, source, started_at=clock.now - age, **fields)
+        roles = ("user", "assistant")
+        return db.append_messages(
+            session_id,
+            [
+                {"role": roles[turn % 2], "content": text, "timestamp": clock.now - age + turn}
+                for turn, text in enumerate(texts)
+            ],
+        )
+
+    return told
+
+
+def ids(hits: list[dict[str, object]] | object) -> list[int]:
+    return [hit["id"] for hit in hits]  # type: ignore[attr-defined]
+
+
+class TestRankMessages:
+    def test_a_plain_question_finds_its_answer(self, db: SessionDB, tell: Tell) -> None:
+        (answer,) = tell("a", "staging listens on port 8443 since Tuesday")
+        tell("b", "the weather is nice", "indeed it is")
+        (hit,) = rank_messages(db, "When did we move staging to port 8443?", 5)
+        assert (hit["id"], hit["session_id"], hit["partial"]) == (answer, "a", True)
+        assert ">>>port<<< >>>8443<<<" in hit["snippet"]
+
+    def test_all_words_come_before_some(self, db: SessionDB, tell: Tell) -> None:
+        (some,) = tell("some", "nginx nginx nginx timeout timeout")
+        (every,) = tell(
+            "all", "an upstream timeout " + "was seen in a very long story about many things " * 5 + "nginx"
+        )
+        found = rank_messages(db, "what is the nginx upstream timeout?", 5)
+        assert [(hit["id"], hit["partial"]) for hit in found] == [(every, False), (some, True)]
+
+    def test_one_known_word_is_enough(self, db: SessionDB, tell: Tell) -> None:
+        (answer,) = tell("a", "wireguard needs an mtu of 1412")
+        assert ids(rank_messages(db, "remind me about zzyzx quux frobnication of wireguard please", 3)) == [answer]
+
+    def test_a_word_of_an_unknown_path_is_enough(self, db: SessionDB, tell: Tell) -> None:
+        (answer,) = tell("a", "edit settings.py and reload")
+        assert ids(rank_messages(db, "/opt/app/settings.py", 3)) == [answer]
+
+    def test_inflections_are_found_and_marked_partial(self, db: SessionDB, tell: Tell) -> None:
+        (answer,) = tell("a", "the migration was done on Sunday")
+        (hit,) = rank_messages(db, "when did we migrate?", 3)
+        assert (hit["id"], hit["partial"]) == (answer, True)
+
+    def test_nothing_known_finds_nothing(self, db: SessionDB, tell: Tell) -> None:
+        tell("a", "hello there")
+        assert rank_messages(db, "zzyzx?", 3) == rank_messages(db, "", 3) == rank_messages(db, "???", 3) == []
+
+    def test_a_message_near_other_hits_gains(self, db: SessionDB, tell: Tell) -> None:
+        alone = tell("alone", "redis", "fine", "ok", "bye", "so long", "well")
+        near = tell("near", "why does the cache vanish at peak time", "redis", "the cache was full at peak time")
+        found = ids(rank_messages(db, "redis cache peak", 10))
+        assert found.index(near[1]) < found.index(alone[0])
+
+    def test_a_reply_is_found_by_the_words_of_its_prompt(self, db: SessionDB, tell: Tell) -> None:
+        _, reply = tell("a", "which commit made the export slow?", "3fa9c17d, found by bisecting")
+        assert reply in ids(rank_messages(db, "commit that made the export slow", 5))
+
+    def test_the_newer_of_two_equal_messages_comes_first(self, db: SessionDB, tell: Tell) -> None:
+        (old,) = tell("old", "deploy finished", age=200 * DAY)
+        (new,) = tell("new", "deploy finished", age=DAY)
+        assert ids(rank_messages(db, "deploy finished", 5)) == [new, old]
+
+    def test_people_come_before_machines(self, db: SessionDB, tell: Tell) -> None:
+        (machine,) = tell("nightly", "backup deploy certificate", source="cron")
+        (person,) = tell("me", "the backup")
+        assert ids(rank_messages(db, "backup deploy certificate", 5)) == [person, machine]
+
+    def test_a_title_raises_its_conversation(self, db: SessionDB, tell: Tell) -> None:
+        (plain,) = tell("plain", "it was the resolver")
+        (titled,) = tell("titled", "it was the resolver", age=DAY)
+        db.set_session_title("titled", "Slow logins")
+        assert ids(rank_messages(db, "slow logins resolver", 5)) == [titled, plain]
+
+    def test_rewound_messages_are_not_found(self, db: SessionDB, tell: Tell) -> None:
+        kept, _ = tell("a", "start here", "zebra")
+        db.rewind_to_message("a", kept)
+        assert rank_messages(db, "zebra", 5) == []
+
+    def test_deleted_messages_are_not_found(self, db: SessionDB, tell: Tell) -> None:
+        tell("a", "zebra")
+        assert rank_messages(db, "zebra", 5)
+        db.delete_session("a")
+        assert rank_messages(db, "zebra", 5) == []
+
+    def test_commands_paths_and_urls_come_back_unmangled(self, db: SessionDB, tell: Tell) -> None:
+        text = "run `docker compose -f /srv/app/dev.yml up -d` and open https://x.example:8443/a?b=1#c"
+        tell("a", text)
+        (hit,) = rank_messages(db, "which docker compose command?", 5)
+        assert hit["snippet"].replace(">>>", "").replace("<<<", "") == text
+
+    def test_a_word_far_inside_a_long_text_counts(self, db: SessionDB, tell: Tell) -> None:
+        (answer,) = tell("a", "log line 200 ok\n" * 4000 + "zebra")
+        assert ids(rank_messages(db, "zebra", 5)) == [answer]
+
+    def test_the_limit_holds_and_the_order_does_not_change(self, db: SessionDB, tell: Tell) -> None:
+        for number in range(30):
+            tell(f"s{number}", f"deploy number {number}", "done")
+        some, more = (ids(rank_messages(db, "deploy", limit)) for limit in (5, 20))
+        assert len(some) == 5
+        assert more[:5] == some == ids(rank_messages(db, "deploy", 5))
+
+    def test_a_bad_limit_is_refused(self, db: SessionDB) -> None:
+        with pytest.raises(Invalid, match="limit"):
+            rank_messages(db, "deploy", -1)
+
+    @laws
+    @given(box=boxes)
+    def test_no_question_raises(self, box: str) -> None:
+        provider = MemoryProvider()
+        provider.initialize()
+        with SessionDB(provider=provider) as store:
+            store.create_session("a", "cli")
+            store.append_message("a", "user", "foo bar 東京都 /etc/hosts")
+            rank_messages(store, box, 3)
+
+
+class TestSyntax:
+    def test_a_quoted_phrase_holds_in_every_hit(self, db: SessionDB, tell: Tell) -> None:
+        (wanted, _) = tell("a", "connection reset by peer during the deploy", "the peer did reset a connection")
+        tell("b", "reset the connection and deploy")
+        assert ids(rank_messages(db, 'deploy "connection reset"', 5)) == [wanted]
+
+    def test_an_excluded_word_is_in_no_hit(self, db: SessionDB, tell: Tell) -> None:
+        (wanted,) = tell("a", "deploy to production")
+        tell("b", "deploy to staging", "deploy again")
+        found = rank_messages(db, "deploy -staging -again", 5)
+        assert ids(found) == [wanted]
+
+    def test_one_alternative_is_enough_and_whole(self, db: SessionDB, tell: Tell) -> None:
+        (redis,) = tell("a", "redis it is")
+        tell("b", "postgres it is")
+        assert [(hit["id"], hit["partial"]) for hit in rank_messages(db, "redis OR memcached", 5)] == [(redis, False)]
+
+    def test_filters_narrow(self, db: SessionDB, tell: Tell) -> None:
+        tell("a", "deploy from the shell", "deployed")
+        (prompt, _) = tell("b", "deploy from the phone", "deployed", source="telegram")
+        assert ids(rank_messages(db, "source:telegram role:user when was the deploy", 5)) == [prompt]
+
+    def test_the_caller_s_filters_narrow_too(self, db: SessionDB, tell: Tell) -> None:
+        tell("a", "deploy", "deployed", source="tool")
+        (_, answer) = tell("b", "deploy", "deployed well")
+        found = rank_messages(
+            db, "deploy", 5, where=Filter(exclude_sources=("tool",)), messages=MessageFilter(roles=("assistant",))
+        )
+        assert ids(found) == [answer]
+
+    def test_a_tool_filter_asks_for_the_tool(self, db: SessionDB, tell: Tell) -> None:
+        tell("a", "read_file is a tool for logs")
+        call = {"id": "c", "function": {"name": "read_file", "arguments": '{"path": "/var/log/app.log"}'}}
+        used = db.append_message("a", "assistant", "looking at logs", tool_calls=[call])
+        assert ids(rank_messages(db, "tool:read_file logs", 5)) == [used]
+
+
+class TestGroup:
+    def test_hits_of_one_lineage_are_one_conversation(self, db: SessionDB, tell: Tell) -> None:
+        tell("root", "zebra one")
+        child = db.rotate_session("root", new_id="child")
+        db.append_message(child, "user", "zebra two")
+        tell("other", "zebra three")
+        found = group(db, rank_messages(db, "zebra", 10))
+        assert sorted(each["session_id"] for each in found) == ["other", "root"]
+        root = next(each for each in found if each["session_id"] == "root")
+        assert {hit["session_id"] for hit in root["hits"]} == {"root", "child"}
+        assert {window["session_id"] for window in root["windows"]} == {"root", "child"}
+
+    def test_a_window_shows_the_neighbours(self, db: SessionDB, tell: Tell) -> None:
+        told = tell("a", "one", "two", "three", "zebra", "five", "six", "seven")
+        hits = [{"id": told[3], "session_id": "a"}]
+        (found,) = group(db, hits, window=2)
+        (window,) = found["windows"]
+        assert [row["content"] for row in window["messages"]] == ["two", "three", "zebra", "five", "six"]
+        assert window["hit_ids"] == [told[3]]
+
+    def test_windows_that_touch_are_one(self, db: SessionDB, tell: Tell) -> None:
+        told = tell("a", *(f"line {number}" for number in range(20)))
+        hits = [{"id": told[place], "session_id": "a"} for place in (16, 2, 5)]
+        (found,) = group(db, hits, window=1)
+        shown = [ids(window["messages"]) for window in found["windows"]]
+        assert shown == [told[15:18], told[1:7]]
+        assert [window["hit_ids"] for window in found["windows"]] == [[told[16]], [told[2], told[5]]]
+
+    def test_a_hit_between_two_windows_joins_them(self, db: SessionDB, tell: Tell) -> None:
+        told = tell("a", *(f"line {number}" for number in range(12)))
+        hits = [{"id": told[place], "session_id": "a"} for place in (2, 8, 5)]
+        (found,) = group(db, hits, window=1)
+        assert [ids(window["messages"]) for window in found["windows"]] == [told[1:10]]
+
+    def test_the_order_is_that_of_the_hits(self, db: SessionDB, tell: Tell) -> None:
+        told = {name: tell(name, "zebra")[0] for name in ("a", "b", "c")}
+        hits = [{"id": told[name], "session_id": name} for name in ("c", "a", "b")]
+        assert [each["session_id"] for each in group(db, hits)] == ["c", "a", "b"]
+        assert [each["session_id"] for each in group(db, hits, limit=1)] == ["c"]
+
+    def test_the_lineage_of_a_session_is_excluded(self, db: SessionDB, tell: Tell) -> None:
+        tell("root", "zebra")
+        child = db.rotate_session("root", new_id="child")
+        tell("other", "zebra")
+        hits = rank_messages(db, "zebra", 10)
+        assert [each["session_id"] for each in group(db, hits, exclude_session=child)] == ["other"]
+
+    def test_hits_of_search_messages_are_taken(self, db: SessionDB, tell: Tell) -> None:
+        tell("a", "zebra")
+        assert [each["session_id"] for each in group(db, db.search_messages("zebra"))] == ["a"]
+
+    def test_what_was_deleted_meanwhile_is_left_out(self, db: SessionDB, tell: Tell) -> None:
+        tell("a", "zebra")
+        tell("b", "zebra")
+        hits = rank_messages(db, "zebra", 10)
+        db.delete_session("a")
+        assert [each["session_id"] for each in group(db, hits)] == ["b"]
+
+
+class TestRecall:
+    def test_the_asking_conversation_does_not_answer(self, db: SessionDB, tell: Tell) -> None:
+        tell("now", *["which port has staging?"] * 300)
+        tell("then", "staging has port 8443", age=9 * DAY)
+        found = recall(db, "which port has staging?", exclude_session="now")
+        assert [each["session_id"] for each in found] == ["then"]
+
+    def test_an_empty_question_gives_the_recent_conversations(self, db: SessionDB, tell: Tell) -> None:
+        for name in ("a", "b", "c"):
+            tell(name, "hello")
+        db.append_message("a", "user", "again")
+        assert [each["session_id"] for each in recall(db, " ", 2)] == ["a", "c"]
+
+    def test_a_conversation_is_as_recent_as_its_continuation(self, db: SessionDB, tell: Tell) -> None:
+        tell("root", "hello")
+        tell("later", "hello")
+        db.append_message(db.rotate_session("root", new_id="child"), "user", "on we go")
+        first, second = recent(db, 5)
+        assert (first["session_id"], first["latest_session_id"]) == ("root", "child")
+        assert second["session_id"] == "later"
+
+    def test_recent_leaves_out_the_lineage_of_a_session(self, db: SessionDB, tell: Tell) -> None:
+        tell("root", "hello")
+        child = db.rotate_session("root", new_id="child")
+        tell("other", "hello")
+        assert [each["session_id"] for each in recent(db, 5, exclude_session=child)] == ["other"]
+
+    def test_recent_shows_people_before_machines(self, db: SessionDB, tell: Tell) -> None:
+        tell("me", "hello")
+        tell("nightly", "check", source="cron")
+        assert [each["session_id"] for each in recent(db, 5)] == ["me", "nightly"]
+        assert [each["session_id"] for each in recent(db, 1)] == ["me"]
+
+
+class TestCandidates:
+    """The first cut is the same from an index and from the rows."""
+
+    QUESTIONS = (
+        "deploy", "why did the deploy of nginx fail", "deploy -nginx", "nginx OR redis", '"redis cache" slow',
+        "slowest caches", "role:user redis", "source:cron deploy slow", "数据库慢", "zebra",
+    )  # fmt: skip
+
+    @pytest.fixture
+    def store(self, fast_path: Path) -> Iterator[SessionDB]:
+        words = ("deploy", "deploys", "nginx", "redis cache", "slow", "slower", "failed", "数据库很慢", "ok")
+        with SessionDB(fast_path / "cut.db", synchronous="NORMAL") as db:
+            for number in range(120):
+                name = f"s{number // 4}"
+                db.create_session(name, ("cli", "cron", "telegram")[number // 4 % 3])
+                said = " ".join(word for place, word in enumerate(words) if (number * 37 + place * 11) % 7 < 2)
+                db.append_message(name, ("user", "assistant")[number % 2], said)
+            yield db
+
+    def both(self, db: SessionDB, box: str, limit: int) -> tuple[Candidates, Candidates]:
+        from sessiondb.search.query import narrow
+
+        asked = understand(box)
+        where, messages = narrow(asked.query, Filter(), MessageFilter(), 0.0)
+        return (
+            db.provider.candidates(asked.parts, where, messages, limit),
+            SessionDBProvider.candidates(db.provider, asked.parts, where, messages, limit),
+        )
+
+    @pytest.mark.parametrize("box", QUESTIONS)
+    def test_index_and_rows_agree(self, store: SessionDB, box: str) -> None:
+        indexed, scanned = self.both(store, box, 1000)
+        assert {(hit.id, hit.held) for hit in indexed.hits} == {(hit.id, hit.held) for hit in scanned.hits}
+
+    def test_people_s_are_not_crowded_out_by_machines(self, store: SessionDB) -> None:
+        store.create_session("night", "cron")
+        store.append_messages("night", [{"role": "user", "content": "deploy nginx redis cache slow failed"}] * 700)
+        indexed, scanned = self.both(store, "deploy nginx redis slow failed", 20)
+        assert {hit.source for hit in indexed.hits} == {hit.source for hit in scanned.hits} == {"cli", "telegram"}
