@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..setting import Scenario
-from . import appending, listing, loading, opening, writers
+from . import appending, listing, loading, mariadb, opening, servers, writers
 
 SCENARIOS: dict[str, Scenario] = {
     "append": appending.append,
@@ -13,4 +13,6 @@ SCENARIOS: dict[str, Scenario] = {
     "list": listing.list_by_activity,
     "open": opening.open_and_import,
     "writers": writers.writers,
+    "postgres": servers.postgres,
+    "mysql": mariadb.mysql,
 }

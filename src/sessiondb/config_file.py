@@ -6,7 +6,7 @@
         path: ~/agents/state.db       # a relative path is taken from the home
         synchronous: full             # or normal
         deadline: 30                  # seconds a write waits for other writers
-      postgresql:                     # mysql: the first three keys
+      postgresql:                     # mysql: dsn, pool_size, max_overflow, deadline
         dsn: postgresql://agent:${PGPASSWORD}@db.example/agents
         pool_size: 10
         max_overflow: 5
@@ -87,7 +87,13 @@ def _synchronous_commit(value: Any) -> str:
     return _one_of("on", "off", "local", "remote_write", "remote_apply")(named)
 
 
-_SERVER: dict[str, Check] = {"dsn": _text, "pool_size": _whole, "max_overflow": _whole}
+_SERVER: dict[str, Check] = {
+    "dsn": _text,
+    "pool_size": _whole,
+    "max_overflow": _whole,
+    "deadline": _seconds,
+    "media_directory": _text,
+}
 KEYS: dict[str, dict[str, Check]] = {
     "sqlite": {
         "path": _text,
@@ -98,10 +104,8 @@ KEYS: dict[str, dict[str, Check]] = {
     "postgresql": {
         **_SERVER,
         "schema": _text,
-        "deadline": _seconds,
         "synchronous_commit": _synchronous_commit,
         "prepare_threshold": _count_or_off,
-        "media_directory": _text,
     },
     "mysql": _SERVER,
     "memory": {},

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 TABLES: dict[str, dict[str, str]] = {
     "providers": {
         "memory": "sessiondb.backends.memory:MemoryProvider",
+        "mysql": "sessiondb.backends.mysql:MySQLProvider",
         "postgresql": "sessiondb.backends.postgres:PostgreSQLProvider",
         "sqlite": "sessiondb.backends.sqlite:SQLiteProvider",
     },

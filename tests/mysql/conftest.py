@@ -7,9 +7,9 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
+
 from servers import mysql_stores
 from servers.mysql_stores import Open, Stores
-
 from sessiondb.backends.mysql import MySQLProvider
 from sessiondb.db import SessionDB
 

@@ -1,4 +1,4 @@
-"""Under load the server is killed and restarted, connections are killed, answers are lost: nothing is lost or doubled."""
+"""The server is killed and restarted, connections too, answers are lost: no message is lost or doubled."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from contextlib import contextmanager
 
 import pymysql
 import pytest
-from servers import mariadb
 
+from servers import mariadb
 from sessiondb.backends.mysql import MySQLProvider
 from sessiondb.backends.mysql.connection import WRITE, Connection
 from sessiondb.db import SessionDB
@@ -90,7 +90,9 @@ class Disturber(threading.Thread):
                     cursor.execute(f"KILL {random.choice(found)}")
                     self.kills += 1
                 except pymysql.err.OperationalError as exc:
-                    assert exc.args[0] == 1094  # gone by itself meanwhile
+                    # "Unknown thread id": it ended by itself meanwhile.
+                    if exc.args[0] != 1094:
+                        raise
 
 
 def append_all(db: SessionDB, writer: int, *, keyed: bool) -> int:
@@ -132,16 +134,12 @@ def disturbed(db: SessionDB, server: mariadb.MariaDB, monkeypatch: pytest.Monkey
     return stored
 
 
-def test_with_keys_nothing_is_lost_or_doubled(
+def test_with_keys_nothing_is_lost_doubled_or_out_of_order(
     db: SessionDB, server: mariadb.MariaDB, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stored = disturbed(db, server, monkeypatch, keyed=True)
     assert (len(stored), set(stored.values())) == (APPENDS, {1})
     assert db.verify().ok
-
-
-def test_each_writer_keeps_his_order(db: SessionDB, server: mariadb.MariaDB, monkeypatch: pytest.MonkeyPatch) -> None:
-    disturbed(db, server, monkeypatch, keyed=True)
     for writer in range(WRITERS):
         texts = [str(row["content"]) for row in db.get_messages(f"s{writer % 3}")]
         mine = [int(text.split("-")[1]) for text in texts if text.startswith(f"{writer}-")]

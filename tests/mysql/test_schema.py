@@ -7,8 +7,8 @@ import sys
 from typing import Any
 
 import pytest
-from servers.mysql_stores import Open, Stores
 
+from servers.mysql_stores import Open, Stores
 from sessiondb.backends.mysql import MySQLProvider, schema
 from sessiondb.errors import SchemaOutdated, SchemaTooNew, Unavailable
 
@@ -105,9 +105,7 @@ class TestRights:
         self, stores: Stores, empty: dict[str, Any], reader: dict[str, Any], open_db: Open
     ) -> None:
         open_db(empty)
-        stores.execute(
-            f"GRANT SELECT, INSERT, UPDATE, DELETE ON {empty['database']}.* TO {reader['user']}@'127.0.0.1'"
-        )
+        stores.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {empty['database']}.* TO {reader['user']}@'127.0.0.1'")
         db = open_db(reader)
         db.append_message(db.create_session("s", "cli"), "user", "needle")
         db.delete_session("s")

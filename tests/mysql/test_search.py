@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from search.search_corpus import ROWS
-from servers.mysql_stores import Stores
 
+from search.search_corpus import ROWS
+from servers.mysql_stores import Open, Stores
 from sessiondb.backends.mysql import MySQLProvider, encoding
 from sessiondb.db import SessionDB
 from sessiondb.models import Filter, MessageFilter, Page
 from sessiondb.provider import SessionDBProvider
+from sessiondb.search.nodes import Phrase, Term, leaves
 from sessiondb.search.query import parse
 
 LONG = "the first word " + "filler " * 40_000 + "needle in between " + "stuffing " * 40_000 + "the last word"
@@ -63,6 +64,13 @@ def test_relevance_agrees_with_a_scan(corpus: SessionDB, box: str) -> None:
     assert [hit.score for hit in indexed] == pytest.approx([hit.score for hit in scanned], rel=TOLERANCE.get(box, 1e-6))
 
 
+@pytest.mark.parametrize("box", ["nginx apache caddy", "deploy friday prod", '"exact phrase" hello', "数据 deploy*"])
+def test_candidates_are_those_of_a_scan(corpus: SessionDB, box: str) -> None:
+    parts = tuple(leaves(parse(box).node))  # type: ignore[arg-type]
+    asked = (parts, Filter(), MessageFilter(), 1000)
+    assert corpus.provider.candidates(*asked) == SessionDBProvider.candidates(corpus.provider, *asked)
+
+
 @pytest.fixture
 def long_message(db: SessionDB) -> SessionDB:
     db.create_session("long", "cli")
@@ -74,11 +82,18 @@ def long_message(db: SessionDB) -> SessionDB:
 @pytest.mark.parametrize(
     "box",
     ["needle", "first last", '"first word"', '"last word"', "needle NOT last", "absent OR last", '"needle in bet"*',
-     "first needle last -absent", "fill*", "stuffing filler", "needle", '"word filler"'],
+     "first needle last -absent", "fill*", "stuffing filler", '"word filler"'],
 )  # fmt: skip
 def test_a_long_message_is_found_as_a_whole(long_message: SessionDB, box: str) -> None:
     indexed, scanned = answers(long_message, box)
     assert indexed == scanned
+
+
+def test_a_long_message_is_a_candidate(long_message: SessionDB) -> None:
+    parts = (Term("needle"), Term("last"), Phrase(("first", "word")))
+    asked = (parts, Filter(), MessageFilter(), 1000)
+    indexed = long_message.provider.candidates(*asked).hits
+    assert indexed == SessionDBProvider.candidates(long_message.provider, *asked).hits
 
 
 def test_a_phrase_is_found_where_two_pieces_meet(db: SessionDB) -> None:
@@ -98,6 +113,22 @@ def test_deleted_messages_are_not_found_and_restored_ones_are(db: SessionDB) -> 
     assert len(db.search_messages("needle")) == 1
     db.clear_messages("s")
     assert db.search_messages("needle") == []
+
+
+def test_words_of_another_version_are_not_trusted_until_made_again(stores: Stores, open_db: Open) -> None:
+    options = stores.new()
+    db = open_db(options)
+    db.append_messages(db.create_session("s", "cli"), [{"role": "user", "content": "needle"}] * 3)
+    stores.execute(f"DELETE FROM {options['database']}.search_words")
+    stores.execute(f"UPDATE {options['database']}.schema_version SET analyser = 0")
+    later = open_db(options)
+    asked = (parse("needle"), Filter(), MessageFilter(), Page(20), "newest", 1e9)
+    scanned = later.provider.search(*asked)  # type: ignore[arg-type]
+    assert (len(scanned.hits), "reindex()" in scanned.notices[-1]) == (3, True)
+    later.provider.reindex()  # type: ignore[attr-defined]
+    for handle in (later, open_db(options)):
+        indexed = handle.provider.search(*asked)  # type: ignore[arg-type]
+        assert (len(indexed.hits), indexed.notices) == (3, ())
 
 
 @pytest.mark.parametrize("word", ["a", "the", "x" * 64, "漢字", "д" * 64, "🚀", "हिन्दी"])

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from servers import mysql_stores as stores
 
+from servers import mysql_stores as stores
 from sessiondb.backends.mysql import MySQLProvider
 from sessiondb.models import MESSAGE_COLUMNS
 from sessiondb.testing import Laws

@@ -72,9 +72,7 @@ class TestRankMessages:
 
     def test_all_words_come_before_some(self, db: SessionDB, tell: Tell) -> None:
         (some,) = tell("some", "nginx nginx nginx timeout timeout")
-        (every,) = tell(
-            "all", "an upstream timeout " + "was seen in a very long story about many things " * 5 + "nginx"
-        )
+        (every,) = tell("all", "an upstream timeout " + "was seen in a long story about many things " * 5 + "nginx")
         found = rank_messages(db, "what is the nginx upstream timeout?", 5)
         assert [(hit["id"], hit["partial"]) for hit in found] == [(every, False), (some, True)]
 

@@ -133,26 +133,34 @@ def stop(directory: Path, kind: signal.Signals = signal.SIGTERM) -> None:
     if not (directory / "server").exists():
         return
     pid = int(json.loads((directory / "server").read_text())["pid"])
-    if _is_ours(pid, directory):
+    if _is_server_of(pid, directory):
         os.kill(pid, kind)
-    until = time.monotonic() + PATIENCE
-    while _is_ours(pid, directory):
-        if time.monotonic() > until:
-            os.kill(pid, signal.SIGKILL)
-        time.sleep(0.02)
+        until = time.monotonic() + PATIENCE
+        while not _is_gone(pid):
+            if time.monotonic() > until:
+                os.kill(pid, signal.SIGKILL)
+            time.sleep(0.01)
     (directory / "server").unlink(missing_ok=True)
 
 
-def _is_ours(pid: int, directory: Path) -> bool:
-    """Whether the process still runs and is the server of this directory, not another that got its number."""
-    try:
-        os.waitpid(pid, os.WNOHANG)
-    except ChildProcessError:
-        pass
+def _is_server_of(pid: int, directory: Path) -> bool:
+    """Not another process that got its number."""
     try:
         return str(directory).encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def _is_gone(pid: int) -> bool:
+    """Whether it ended: a dying process keeps its port until it is a zombie."""
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    except ChildProcessError:
+        pass  # another worker's child
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import pymysql
-from servers import mariadb
 
+from servers import mariadb
 from sessiondb.backends.mysql import MySQLProvider
 from sessiondb.db import SessionDB
 

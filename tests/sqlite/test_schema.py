@@ -12,11 +12,10 @@ from pathlib import Path
 
 import apsw
 import pytest
+from seed_files import build
 
 from sessiondb import SessionDB, errors
 from sessiondb.backends.sqlite import schema
-
-from seed_files import build
 
 OPEN = "import sys, sessiondb; db = sessiondb.open(sys.argv[1]); print(db.message_count()); db.close()"
 
@@ -54,7 +53,11 @@ class TestMigrationFiles:
 class TestUpgrade:
     def test_conversations_survive(self, tmp_path: Path, version: int) -> None:
         with SessionDB(build(tmp_path / "state.db", version)) as db:
-            assert [m["content"] for m in db.get_messages("old")] == ["where is nginx.conf", None, "/etc/nginx/nginx.conf"]
+            assert [m["content"] for m in db.get_messages("old")] == [
+                "where is nginx.conf",
+                None,
+                "/etc/nginx/nginx.conf",
+            ]
             assert db.get_messages("loose")[0]["content"] == "こんにちは世界"
             assert db.message_count() == 5
 

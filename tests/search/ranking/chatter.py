@@ -44,7 +44,7 @@ SLOTS = {
     ),
     "answer": (
         "thanks, that works|ok, next one|can you explain why?|please also update the changelog|hm, it still fails here|"
-        "good, commit it|leave it for tomorrow|why was that so slow?|run the tests again please|and on the other server?"
+        "good, commit it|leave it for tomorrow|why was that so slow?|run the tests again|and on the other server?"
     ),
     "log": (
         "INFO worker started on port {number}|WARN slow query took {number} ms|ERROR connection reset by peer|"
@@ -57,7 +57,8 @@ OTHER_LANGUAGES = {
     "Indonesian": (
         "tolong cek server produksi, halamannya lambat|apakah database sudah dicadangkan hari ini?|"
         "pengguna tidak bisa mengunggah foto di halaman profil|kenapa antrian tidak berjalan setelah deploy?",
-        "Sudah saya periksa, {command} berjalan normal.|Penyebabnya cache lama, sudah saya hapus dan servis dimulai ulang.|"
+        "Sudah saya periksa, {command} berjalan normal.|"
+        "Penyebabnya cache lama, sudah saya hapus dan servis dimulai ulang.|"
         "Saya ubah {file} lalu jalankan ulang, sekarang aman.|Kolom tanggal belum punya index, sudah ditambah.",
     ),
     "German": (

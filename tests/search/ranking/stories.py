@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).parent
+# The conversations that constants were chosen with, and those that no choice was made with.
+TUNED, HELD_OUT = "conversations", "held_out"
 ROLES = {"U": "user", "A": "assistant", "A!": "assistant"}
 
 
@@ -38,9 +40,9 @@ class Story:
             self.turns.append((ROLES[mark], text))
 
 
-def stories() -> list[Story]:
+def stories(folder: str = TUNED) -> list[Story]:
     found: list[Story] = []
-    for path in sorted((HERE / "conversations").glob("*.txt")):
+    for path in sorted((HERE / folder).glob("*.txt")):
         for line in path.read_text(encoding="utf-8").splitlines():
             if line.startswith("== "):
                 found.append(Story(*line.split()[1:]))

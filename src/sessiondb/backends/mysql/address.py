@@ -72,7 +72,7 @@ def _of_url(dsn: str) -> dict[str, Any]:
     unknown = sorted(set(options) - set(_OPTIONS))
     if unknown:
         raise Invalid(f"unknown option {unknown[0]!r} in the server's URL; known: {', '.join(_OPTIONS)}")
-    values = {name: value for name, value in named.items() if value}
+    values: dict[str, Any] = {name: value for name, value in named.items() if value}
     if "unix_socket" in options:
         values["unix_socket"] = options.pop("unix_socket")
     if options:

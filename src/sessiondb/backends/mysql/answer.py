@@ -38,6 +38,9 @@ NEWEST = """
 """
 
 
+HIT = "m.id, s.source, m.timestamp"
+
+
 class Hit(NamedTuple):
     id: int
     automated: bool
@@ -57,12 +60,12 @@ class Answer:
         size = _wanted(page, order)
         hits = self._whole(order, size)
         total = self._estimated(hits, size)
-        long_hits = self._long() if self._has_chunks() else []
+        long_hits = self._long() if self.has_chunks() else []
         candidates = hits + long_hits
         hits = self._checked(candidates)
         total += len(long_hits) - (len(candidates) - len(hits))
         if order == "relevance":
-            hits = self._weighed(hits)
+            hits = self._weighed(hits, complete=size is None or len(hits) < size)
         ordered = _ordered(hits, order, now)
         end = None if page.limit is None else page.offset + page.limit
         shown = self._page(ordered[page.offset : end], now)
@@ -72,42 +75,46 @@ class Answer:
 
     def _whole(self, order: SearchOrder, size: int | None) -> list[Hit]:
         """Messages whose words are in one row."""
+        return _hits(self.matching(self.node, HIT, size, oldest=order == "oldest"))
+
+    def matching(self, node: Node, columns: str, size: int | None, *, oldest: bool = False) -> list[Row]:
         needles = boolean.Needles()
-        conditions = [self.where.sql]
-        if not boolean.is_exact(self.node):
-            conditions.append(needles.condition(self.node))
-        found = self.tx.rows(
+        return self.tx.rows(
             f"""
-            SELECT m.id, s.source, m.timestamp
+            SELECT {columns}
               FROM search_words w
               JOIN messages m ON m.id = w.message_id
               JOIN sessions s ON s.id = m.session_id
              WHERE MATCH (w.body, w.extra) AGAINST (:expression IN BOOLEAN MODE)
-               AND {" AND ".join(conditions)}
-             ORDER BY m.id {"ASC" if order == "oldest" else "DESC"}
+               AND {needles.decisive(node)}
+               AND {self.where.sql}
+             ORDER BY m.id {"ASC" if oldest else "DESC"}
              {{page}}
             """,
             self.where.params
             | needles.params
-            | {"expression": boolean.expression(self.node), "limit": -1 if size is None else size, "offset": 0},
+            | {"expression": boolean.expression(node), "limit": -1 if size is None else size, "offset": 0},
         )
-        return _hits(found)
 
-    def _has_chunks(self) -> bool:
+    def has_chunks(self) -> bool:
         found = self.tx.row(HAS_CHUNKS)
         return bool(found and found[0])
 
     def _long(self) -> list[Hit]:
         """Messages in pieces: what each word is in, then the truth of the query."""
-        among = {leaf: self._chunked(leaf) for leaf in _all_leaves(self.node)}
+        among = {leaf: self.chunked(leaf) for leaf in all_leaves(self.node)}
         candidates = sorted(set().union(*among.values()))
         chosen = [each for each in candidates if holds(self.node, lambda leaf, each=each: each in among[leaf])]  # type: ignore[misc]
+        return _hits(self.passing(chosen, HIT))
+
+    def passing(self, ids: Sequence[int], columns: str) -> list[Row]:
+        """Those of the messages that pass the filters."""
         found: list[Row] = []
-        for start in range(0, len(chosen), BATCH):
-            names, params = marks("chosen", chosen[start : start + BATCH])
+        for start in range(0, len(ids), BATCH):
+            names, params = marks("chosen", ids[start : start + BATCH])
             found += self.tx.rows(
                 f"""
-                SELECT m.id, s.source, m.timestamp
+                SELECT {columns}
                   FROM messages m
                   JOIN sessions s ON s.id = m.session_id
                  WHERE m.id IN ({names})
@@ -115,17 +122,17 @@ class Answer:
                 """,
                 self.where.params | params,
             )
-        return _hits(found)
+        return found
 
-    def _chunked(self, leaf: Leaf) -> set[int]:
+    def chunked(self, leaf: Leaf) -> set[int]:
+        """The long messages that hold the leaf."""
         needles = boolean.Needles()
-        condition = f"AND {needles.condition(leaf)}" if isinstance(leaf, Phrase) else ""
         found = self.tx.rows(
             f"""
             SELECT DISTINCT w.message_id
               FROM search_chunks w
              WHERE MATCH (w.body, w.extra) AGAINST (:expression IN BOOLEAN MODE)
-               {condition}
+               AND {needles.decisive(leaf)}
             """,
             {"expression": boolean.expression(leaf), **needles.params},
         )
@@ -133,7 +140,7 @@ class Answer:
 
     def _checked(self, hits: list[Hit]) -> list[Hit]:
         """What neither index nor condition can tell, asked of the messages themselves."""
-        cut = any(leaf.prefix and is_cut(_last(leaf)) for leaf in _all_leaves(self.node))
+        cut = any(leaf.prefix and is_cut(_last(leaf)) for leaf in all_leaves(self.node))
         if not cut and not self.query.tools:
             return hits
         kept = {
@@ -145,8 +152,9 @@ class Answer:
 
     # --- what they are worth ---
 
-    def _weighed(self, hits: list[Hit]) -> list[Hit]:
-        rarities = self._rarities()
+    def _weighed(self, hits: list[Hit], *, complete: bool) -> list[Hit]:
+        # One word, and all its messages are here: there is nothing to look up.
+        rarities = self._rarities(len(hits) if complete and len(self.leaves) == 1 else None)
         worths: dict[int, float] = {}
         for start in range(0, len(hits), BATCH):
             ids = [hit.id for hit in hits[start : start + BATCH]]
@@ -170,15 +178,21 @@ class Answer:
             needles.params | params,
         )
 
-    def _rarities(self) -> list[float]:
+    def _rarities(self, counted: int | None) -> list[float]:
         oldest = self.tx.row(OLDEST_OF_SAMPLE, {"skipped": SAMPLE - 1})
-        sampled, *seen = self._sample(oldest[0] if oldest else 0)
         if oldest is None:
+            sampled, *seen = self._sample(0)
             return [rank.rarity(int(times or 0), sampled) for times in seen]
-        newest = self.tx.row(NEWEST)
-        total = int(newest[0]) if newest else 0
-        return [rank.rarity(self._containing(leaf, int(times or 0), total), total)
-                for leaf, times in zip(self.leaves, seen, strict=True)]  # fmt: skip
+        total = self._newest()
+        if counted is not None:
+            return [rank.rarity(counted, total)]
+        _, *seen = self._sample(oldest[0])
+        shares = zip(self.leaves, seen, strict=True)
+        return [rank.rarity(self._containing(leaf, int(times or 0), total), total) for leaf, times in shares]
+
+    def _newest(self) -> int:
+        found = self.tx.row(NEWEST)
+        return int(found[0]) if found else 0
 
     def _sample(self, oldest: int) -> Row:
         needles = boolean.Needles()
@@ -193,10 +207,23 @@ class Answer:
         """In how many messages a word is, about."""
         if seen >= ENOUGH:
             return int(seen * total / SAMPLE)
-        found = self.tx.row(
-            "SELECT COUNT(*) FROM search_words w WHERE MATCH (w.body, w.extra) AGAINST (:expression IN BOOLEAN MODE)",
-            {"expression": boolean.expression(leaf)},
-        )
+        found = self.tx.row(*self.counting(leaf))
+        return int(found[0]) if found else 0
+
+    def counting(self, node: Node) -> tuple[str, dict[str, object]]:
+        needles = boolean.Needles()
+        sql = f"""
+            SELECT COUNT(*)
+              FROM search_words w
+             WHERE MATCH (w.body, w.extra) AGAINST (:expression IN BOOLEAN MODE)
+               AND {needles.decisive(node)}
+        """
+        return sql, {"expression": boolean.expression(node), **needles.params}
+
+    def total(self) -> int:
+        """How many messages there are, about."""
+        few = self.tx.row(OLDEST_OF_SAMPLE, {"skipped": SAMPLE - 1}) is None
+        found = self.tx.row("SELECT COUNT(*) FROM search_words" if few else NEWEST)
         return int(found[0]) if found else 0
 
     # --- rows ---
@@ -205,9 +232,8 @@ class Answer:
         """How many match in all: exactly when they were all seen, else from their density."""
         if size is None or len(hits) < size or not hits:
             return len(hits)
-        newest = self.tx.row(NEWEST)
         span = abs(hits[0].id - hits[-1].id) + 1
-        return max(len(hits), int(len(hits) * (newest[0] if newest else 0) / span))
+        return max(len(hits), int(len(hits) * self._newest() / span))
 
     def _page(self, hits: list[Hit], now: float) -> list[Match]:
         messages = {message["id"]: message for message in self._messages(hits)}
@@ -225,13 +251,13 @@ def _hits(found: Sequence[Row]) -> list[Hit]:
     return [Hit(each, rank.automated(source), moment) for each, source, moment in found]
 
 
-def _all_leaves(node: Node) -> set[Leaf]:
+def all_leaves(node: Node) -> set[Leaf]:
     """Those that must be absent, too."""
     match node:
         case And(parts) | Or(parts):
-            return set().union(*map(_all_leaves, parts))
+            return set().union(*map(all_leaves, parts))
         case Not(part):
-            return _all_leaves(part)
+            return all_leaves(part)
         case _:
             return {node}
 

@@ -6,7 +6,6 @@ to understand. Where it says less than the query (phrases, alternatives of sever
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ...search.nodes import And, Leaf, Node, Not, Or, Phrase, Term
@@ -91,6 +90,10 @@ class Needles:
         self.params[name] = needle
         return name
 
+    def decisive(self, node: Node) -> str:
+        """The condition, where the expression does not decide alone."""
+        return "1 = 1" if is_exact(node) else self.condition(node)
+
     def condition(self, node: Node) -> str:
         match node:
             case And(parts):
@@ -114,7 +117,3 @@ class Needles:
 
 def _occurrences(column: str, name: str, length: int) -> str:
     return f"(LENGTH(w.{column}) - LENGTH(REPLACE(w.{column}, :{name}, ''))) / {length}"
-
-
-def joined(conditions: Sequence[str]) -> str:
-    return " AND ".join(conditions)

@@ -87,9 +87,7 @@ class Connection:
             raise
 
     def _prepare(self, lock_wait: int) -> None:
-        version, packet, step = self.query(
-            "SELECT VERSION(), @@max_allowed_packet, @@auto_increment_increment"
-        )[0]
+        version, packet, step = self.query("SELECT VERSION(), @@max_allowed_packet, @@auto_increment_increment")[0]
         self.version, self.max_packet, self.id_step = str(version), int(packet), int(step)
         # Dates of tables are cached for a day there, and the next message id is one of them.
         live = "" if self.is_mariadb else ", information_schema_stats_expiry = 0"
@@ -208,7 +206,7 @@ class MySQLTx:
 
 def storable(params: Params) -> Params:
     """The same parameters with what the server cannot hold escaped, and no limit as a number it takes."""
-    changed = {
+    changed: dict[str, Any] = {
         name: escape(value, SURROGATES_AND_NUL)
         for name, value in params.items()
         if value.__class__ is str and SURROGATES_AND_NUL.search(value)

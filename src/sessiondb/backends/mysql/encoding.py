@@ -61,4 +61,6 @@ def chunks(body: Sequence[str], extra: Sequence[str]) -> list[tuple[Sequence[str
 
 def _pieces(words: Sequence[str]) -> list[Sequence[str]]:
     step = CHUNK_WORDS - OVERLAP
-    return [words[start : start + CHUNK_WORDS] for start in range(0, max(len(words) - OVERLAP, 1), step)] if words else []
+    return (
+        [words[start : start + CHUNK_WORDS] for start in range(0, max(len(words) - OVERLAP, 1), step)] if words else []
+    )

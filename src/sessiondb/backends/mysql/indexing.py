@@ -7,13 +7,17 @@ from typing import Any
 
 from ...models import MessageRow
 from ...rows import message_row
+from ...search import analyze
 from ...search.text import words
 from ...sql import rows
 from ...sql.appends import INSERT_NEXT, INSERT_PLACED
-from ...sql.driver import Params
+from ...sql.driver import Params, Tx
+from ...sql.filters import marks
 from ...sql.trash import RAISE_MESSAGES
 from .connection import _NOTHING, Connection, MySQLTx
 from .encoding import chunks, text_of
+
+BATCH = 500
 
 ADD_WORDS = """
     INSERT INTO search_words (message_id, words, body, extra)
@@ -22,6 +26,19 @@ ADD_WORDS = """
 ADD_CHUNK = """
     INSERT INTO search_chunks (message_id, chunk, words, body, extra)
     VALUES (:message_id, :chunk, :words, :body, :extra)
+"""
+SOME = f"""
+    SELECT {rows.MESSAGE_LIST}
+      FROM messages
+     WHERE id > :after
+     ORDER BY id
+     LIMIT :limit
+    {{for_update}}
+"""
+SET_ANALYSER = """
+    UPDATE schema_version
+       SET analyser = :analyser
+     WHERE owner = 'sessiondb'
 """
 OF_SESSION = f"""
     SELECT {rows.MESSAGE_LIST}
@@ -62,7 +79,7 @@ class IndexingTx(MySQLTx):
             add_words(self, self._stored)
 
 
-def add_words(tx: MySQLTx, stored: Sequence[tuple[int, MessageRow]]) -> None:
+def add_words(tx: Tx, stored: Sequence[tuple[int, MessageRow]]) -> None:
     whole: list[dict[str, Any]] = []
     for message_id, row in stored:
         body, extra = words(row)
@@ -74,6 +91,19 @@ def add_words(tx: MySQLTx, stored: Sequence[tuple[int, MessageRow]]) -> None:
             tx.run(ADD_CHUNK, {"message_id": message_id, "chunk": number, "words": len(body), **_texts(*piece)})
     if whole:
         tx.insert_many(ADD_WORDS, whole)
+
+
+def reindex_some(tx: Tx, after: int) -> int | None:
+    """Make the words of a batch of messages again; the last id, or None when there are no more."""
+    found = rows.messages(tx.rows(SOME, {"after": after, "limit": BATCH}))
+    if not found:
+        tx.run(SET_ANALYSER, {"analyser": analyze.VERSION})
+        return None
+    names, params = marks("id", [row["id"] for row in found])
+    for table in ("search_words", "search_chunks"):
+        tx.run(f"DELETE FROM {table} WHERE message_id IN ({names})", params)
+    add_words(tx, [(row["id"], row) for row in found])
+    return found[-1]["id"]
 
 
 def _texts(body: Sequence[str], extra: Sequence[str]) -> dict[str, str]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote
 
 from ... import errors
 from ...config import home_directory
@@ -19,11 +20,15 @@ from ...sql.provider import SQLProvider
 from .address import address
 
 if TYPE_CHECKING:
-    from ...search.query import Query
+    from ...search.query import Node, Query
+    from ...search.relaxed import Candidates
     from .driver import MySQLDriver
 
 R = TypeVar("R")
-SCANNED = "the words in the database were made by another version; the answer was read from the messages themselves"
+SCANNED = (
+    "the words in the database were made by another version; the answer was read from the messages themselves "
+    "(the provider's reindex() makes them again)"
+)
 MARGIN = 64 * 1024
 
 _SIZE = """
@@ -109,7 +114,9 @@ class MySQLProvider(SQLProvider):
         self._has_words = kind.analyser == analyze.VERSION
         limit = min(type(self).features.max_content_bytes, packet // 2 - MARGIN)
         self.features = replace(type(self).features, max_content_bytes=PacketLimit(limit))
-        self.media_directory = media_directory or os.path.join(home_directory(os.environ), "media", place.database)
+        self.media_directory = media_directory or os.path.join(
+            home_directory(os.environ), "media", quote(place.database, "")
+        )
         self._server = self.driver = opened
 
     def shutdown(self) -> None:
@@ -123,7 +130,11 @@ class MySQLProvider(SQLProvider):
         keyed = expected_seq is None and all(draft.values["message_key"] is not None for draft in messages)
         if self._server is None or not messages or not keyed:
             return super().append(session_id, messages, expected_seq=expected_seq)
-        return self._server.write(lambda tx: appends.append_many(tx, session_id, messages, None), repeatable=True)
+        write = self._server.write
+        try:
+            return write(lambda tx: appends.append_many(tx, session_id, messages, None), repeatable=True)
+        except appends.Adrift:
+            return write(lambda tx: appends.append_after_adoption(tx, session_id, messages, None), repeatable=True)
 
     # --- search ---
 
@@ -138,6 +149,23 @@ class MySQLProvider(SQLProvider):
         from .answer import Answer
 
         return self._server.read(lambda tx: Answer(tx, query, where, messages).found(page, order, now))
+
+    def reindex(self) -> None:
+        """Make the words of all messages again, in short transactions; appends and searches go on meanwhile."""
+        from .indexing import reindex_some
+
+        last: int | None = 0
+        while last is not None:
+            after = last
+            last = self.driver.write(lambda tx, after=after: reindex_some(tx, after))  # type: ignore[misc]
+        self._has_words = True
+
+    def candidates(self, parts: Sequence[Node], where: Filter, messages: MessageFilter, limit: int) -> Candidates:
+        if self._server is None or not self._has_words:
+            return super().candidates(parts, where, messages, limit)
+        from .partial import Partial
+
+        return self._server.read(lambda tx: Partial(tx, parts, where, messages).gathered(limit))
 
     # --- facts ---
 

@@ -37,7 +37,9 @@ _MARK = """
         analyser INT NOT NULL
     ) {options}
 """
-_BEGIN = "INSERT INTO schema_version (owner, version, analyser) VALUES (%s, 0, %s) ON DUPLICATE KEY UPDATE owner = owner"
+_BEGIN = (
+    "INSERT INTO schema_version (owner, version, analyser) VALUES (%s, 0, %s) ON DUPLICATE KEY UPDATE owner = owner"
+)
 
 
 @dataclass(frozen=True, slots=True)

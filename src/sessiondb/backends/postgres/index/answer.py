@@ -29,10 +29,12 @@ SAMPLE = 500
 # A word that so many of them have is common.
 COMMON = 0.05
 # Rows of a rare word are counted up to here; its weight hardly changes beyond.
-COUNTED = 5000
+COUNTED = 2000
 # ts_rank() of a word with n places of weight 1 is the sum of 1/k² for k up to n, over this.
 _RANK_UNIT = 1.64493406685
 _RANK_OF = list(accumulate((1 / (times * times) for times in range(1, 400)), initial=0.0))
+
+_WITHIN = ("AND t.message_id > :edge", "AND t.message_id <= :edge")
 
 BODY, EXTRA = "CAST(ARRAY[0, 0, 0, 1] AS REAL[])", "CAST(ARRAY[1, 0, 0, 0] AS REAL[])"
 NEWEST = """
@@ -72,8 +74,8 @@ class Answer:
 
     def found(self, page: Page, order: SearchOrder, now: float) -> Matches:
         size = _wanted(page, order)
-        shares, common = self._sampled()
-        hits = self._candidates(order, size, common)
+        whole, *shares = self._sampled()
+        hits = self._candidates(order, size, whole)
         if not tsquery.is_exact(self.node) or self.query.tools:
             hits = self._confirmed(hits)
         total = _estimated(hits, size, self.newest)
@@ -94,30 +96,27 @@ class Answer:
 
     def newest_ids(self, size: int) -> list[int]:
         """The newest messages that match."""
-        _, common = self._sampled()
-        return [hit.id for hit in self._candidates("newest", size, common)]
+        return [hit.id for hit in self._candidates("newest", size, self._sampled()[0])]
 
     def containing(self) -> int:
         """How many messages match, about, whatever the filters."""
         counted = self._counted(self.expression)
         if counted < COUNTED:
             return counted
-        share = self._sampled()[0]
-        return max(counted, int(min(share, default=0.0) * self.newest))
+        return max(counted, int(self._sampled()[0] * self.newest))
 
     # --- how common ---
 
-    def _sampled(self) -> tuple[list[float], bool]:
-        """The share of the newest messages that has each word, and whether the whole query is common."""
+    def _sampled(self) -> list[float]:
+        """The share of the newest messages that match, and the share that has each word; never quite zero."""
         names = {f"leaf{number}": tsquery.expression(leaf) for number, leaf in enumerate(self.leaves)}
         counts = ", ".join(f"COUNT(*) FILTER (WHERE tsv @@ CAST(:{name} AS TSQUERY))" for name in ("node", *names))
         found = self.tx.row(
             f"SELECT COUNT(*), {counts} FROM search_tokens WHERE message_id > :after AND chunk = 0",
             {"after": self.newest - SAMPLE, "node": self.expression, **names},
         )
-        rows_seen, matching, *having = found or (0, 0)
-        seen = max(1, rows_seen)
-        return [each / seen for each in having], matching >= COMMON * seen and rows_seen >= SAMPLE // 2
+        seen, *having = found or (0, *[0] * (len(names) + 1))
+        return [(each + 0.1) / max(SAMPLE, seen) for each in having]
 
     def _rarities(self, shares: list[float]) -> list[float]:
         return [
@@ -128,7 +127,8 @@ class Answer:
     def _containing(self, leaf: Leaf, share: float) -> int:
         if share >= COMMON and self.newest > SAMPLE:
             return int(share * self.newest)
-        return self._counted(tsquery.expression(leaf))
+        counted = self._counted(tsquery.expression(leaf))
+        return counted if counted < COUNTED else max(counted, int(share * self.newest))
 
     def _counted(self, expression: str) -> int:
         """How many messages match, counted up to COUNTED."""
@@ -137,26 +137,39 @@ class Answer:
 
     # --- which ---
 
-    def _candidates(self, order: SearchOrder, size: int | None, common: bool) -> list[Hit]:
-        direction = "ASC" if order == "oldest" else "DESC"
-        params = {**self.where.params, "node": self.expression, "limit": -1 if size is None else size, "offset": 0}
-        parts, long_params = self._long_messages()
-        source = """
-            SELECT t.message_id
-              FROM search_tokens t
-             WHERE t.chunks = 1
-               AND t.tsv @@ CAST(:node AS TSQUERY)"""
-        if not common:
-            source = f"{source} UNION ALL {parts}"
-            params |= long_params
-        found = self._joined(f"WITH t AS {'' if common else 'MATERIALIZED '}({source})", direction, params)
-        if common:
-            params = {**self.where.params, **long_params, "limit": params["limit"], "offset": 0}
-            found += self._joined(f"WITH t AS MATERIALIZED ({parts})", direction, params)
-        hits = [Hit(message_id, rank.automated(source), moment) for message_id, source, moment in found]
-        return sorted(hits, key=lambda hit: hit.id, reverse=order != "oldest")[:size]
+    def _candidates(self, order: SearchOrder, size: int | None, share: float) -> list[Hit]:
+        if size is None or size / share > share * self.newest / 2:
+            return self._found(order, size)
+        # So many messages from the end hold enough, if the sample does not deceive; else all are asked.
+        reach = int(1.5 * size / share) + SAMPLE
+        near = self._found(order, size, reach)
+        return near if len(near) >= size else self._found(order, size)
+
+    def _found(self, order: SearchOrder, size: int | None, reach: int | None = None) -> list[Hit]:
+        """The first matches in this order; with `reach` only among so many messages, one after the other."""
+        parts, params = self._long_messages()
+        params |= {**self.where.params, "node": self.expression, "limit": -1 if size is None else size, "offset": 0}
+        # IS TRUE keeps the server from using the index for what it reads anyway.
+        within, test = ("", "") if reach is None else (_WITHIN[order == "oldest"], " IS TRUE")
+        if reach is not None:
+            params["edge"] = reach if order == "oldest" else self.newest - reach
+        found = self._joined(
+            f"""
+            WITH t AS MATERIALIZED (
+                SELECT t.message_id
+                  FROM search_tokens t
+                 WHERE t.chunks = 1
+                   AND (t.tsv @@ CAST(:node AS TSQUERY)){test} {within}
+                 UNION ALL
+                {parts.format(within=within)})
+            """,
+            "ASC" if order == "oldest" else "DESC",
+            params,
+        )
+        return [Hit(message_id, rank.automated(source), moment) for message_id, source, moment in found]
 
     def _joined(self, candidates: str, direction: str, params: dict[str, Any]) -> list[Row]:
+        # + 0 keeps the server from walking all messages in order instead of looking up the few.
         return self.tx.rows(
             f"""
             {candidates}
@@ -165,13 +178,13 @@ class Answer:
               JOIN messages m ON m.id = t.message_id
               JOIN sessions s ON s.id = m.session_id
              WHERE {self.where.sql}
-             ORDER BY t.message_id {direction}
+             ORDER BY t.message_id + 0 {direction}
              {{page}}
             """,
             params,
         )
 
-    def _long_messages(self) -> tuple[str, dict[str, str]]:
+    def _long_messages(self) -> tuple[str, dict[str, Any]]:
         """AND, OR and NOT hold for a message, not for each of its vectors."""
         parts = tsquery.all_leaves(self.node)
         names = {leaf: f"part{number}" for number, leaf in enumerate(parts)}
@@ -180,7 +193,7 @@ class Answer:
             SELECT t.message_id
               FROM search_tokens t
              WHERE t.chunks > 1
-               AND t.tsv @@ CAST(:touched AS TSQUERY)
+               AND t.tsv @@ CAST(:touched AS TSQUERY) {{within}}
              GROUP BY t.message_id
             HAVING {tsquery.condition(self.node, names)}"""
         return sql, {**texts, "touched": " | ".join(texts.values())}

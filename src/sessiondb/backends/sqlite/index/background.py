@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import logging
+import os
 import threading
 import time
 import weakref
@@ -99,3 +100,7 @@ class Background:
 def _stop_all() -> None:
     for background in list(_running):
         background.stop()
+
+
+# A forked child has the parent's objects, not its threads.
+os.register_at_fork(after_in_child=_running.clear)
