@@ -60,7 +60,7 @@ def test_harm_to_the_index_is_never_harm_to_the_store(tmp_path: Path) -> None:
         with (
             process("index_writer.py", path, "one", PAUSE) as one,
             process("index_writer.py", path, "two", PAUSE) as two,
-            process("index_vandal.py", path, 12) as vandal,
+            process("index_vandal.py", path, 13) as vandal,
         ):
             for number in range(COUNT):
                 if number % 10 == 0:

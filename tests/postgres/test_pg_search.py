@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from servers.postgres import server
+from servers.postgres import PostgreSQL, server
 from sessiondb.backends.memory import MemoryProvider
 from sessiondb.backends.postgres import PostgreSQLProvider
 from sessiondb.db import SessionDB
 from sessiondb.models import Filter, MessageFilter, Page
 from sessiondb.provider import SessionDBProvider
+from sessiondb.search import analyze
 from sessiondb.search.nodes import Term, leaves
 from sessiondb.search.query import parse
 from sessiondb.testing import FakeClock
@@ -102,6 +103,30 @@ class TestMany:
     def test_the_total_is_about_right(self, many: SessionDB) -> None:
         total = many.provider.search(parse("common"), Filter(), MessageFilter(), Page(20), "newest", 1.0).total
         assert 0.9 * COUNT / 2 <= total <= 1.1 * COUNT / 2
+
+
+class TestAnotherAnalysis:
+    @pytest.fixture
+    def stale(self, opened: Callable[..., SessionDB], postgres: PostgreSQL, options: dict[str, Any]) -> Iterator[Any]:
+        """A store whose words another version made, and made wrong."""
+        db = opened()
+        db.append_messages(db.create_session("s", "cli"), [{"role": "user", "content": "needle"}] * 1200)
+        schema = options["schema"]
+        postgres.execute(
+            f"UPDATE {schema}.schema_version SET analyser = 0", f"DELETE FROM {schema}.search_tokens", database="laws"
+        )
+        yield db
+        postgres.execute(f"UPDATE {schema}.schema_version SET analyser = {analyze.VERSION}", database="laws")
+
+    def test_a_search_reads_the_messages_and_says_so(self, stale: SessionDB) -> None:
+        found = stale.provider.search(parse("needle"), Filter(), MessageFilter(), Page(5), "newest", 1.0)
+        assert (len(found.hits), "another version" in found.notices[0]) == (5, True)
+
+    def test_the_index_can_be_made_again(self, stale: SessionDB) -> None:
+        ticks: list[tuple[int, int]] = []
+        stale.provider.update_index(lambda done, total: ticks.append((done, total)))
+        found = stale.provider.search(parse("needle"), Filter(), MessageFilter(), Page(None), "newest", 1.0)
+        assert (len(found.hits), found.notices, ticks[-1][0] == ticks[-1][1] > 0) == (1200, (), True)
 
 
 def text(number: int) -> str:

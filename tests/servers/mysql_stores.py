@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from uuid import uuid4
 
 import pymysql
 
@@ -31,7 +31,6 @@ class Stores:
         self.connection = pymysql.connect(**server.options(), autocommit=True, ssl_disabled=True)
         self._free: list[str] = []
         self._given: list[str] = []
-        self._made = 0
 
     def new(self) -> dict[str, Any]:
         name = self._emptied(self._free.pop()) if self._free else self._created()
@@ -50,8 +49,7 @@ class Stores:
 
     def empty_database(self) -> str:
         """A database without tables, its name."""
-        self._made += 1
-        name = f"test_{os.environ.get('PYTEST_XDIST_WORKER', 'gw')}_{os.getpid()}_{self._made}"
+        name = f"test_{uuid4().hex}"
         self.execute(f"CREATE DATABASE {name} CHARACTER SET latin1")
         return name
 

@@ -12,7 +12,6 @@ Meaning = tuple[type[errors.SessionDBError], str]
 COLLISIONS = frozenset({"40001", "40P01"})
 # A row of somebody else's stands in the way: run again, he is seen then, and the answer names him.
 FOUND_TAKEN = frozenset({"23505", "23503"})
-DUPLICATE = "23505"
 
 _LOST: Meaning = (errors.ConnectionLost, "the connection to {place} was lost ({error})")
 _MEANING: dict[str, Meaning] = {
@@ -43,18 +42,17 @@ _MEANING: dict[str, Meaning] = {
 }  # fmt: skip
 
 
-def is_lost(exc: psycopg.Error, connection: psycopg.Connection[object] | None = None) -> bool:
+def is_lost(exc: psycopg.Error) -> bool:
     """Whether the connection is gone, and with it the knowledge of what the server did last."""
     state = exc.sqlstate or ""
-    gone = connection is not None and connection.broken
-    return gone or state.startswith(("08", "57P")) or (isinstance(exc, psycopg.OperationalError) and not state)
+    return state.startswith(("08", "57P")) or (isinstance(exc, psycopg.OperationalError) and not state)
 
 
-def translated(exc: psycopg.Error, place: str, *, lost: bool = False) -> errors.SessionDBError:
+def translated(exc: psycopg.Error, place: str) -> errors.SessionDBError:
     """The typed error for a driver's, told by its code."""
     state = exc.sqlstate or ""
-    unknown: Meaning = _LOST if lost or is_lost(exc) else (errors.SessionDBError, "{place}: {error}")
-    kind, sentence = _LOST if lost else _MEANING.get(state) or _MEANING.get(state[:2]) or unknown
+    unknown: Meaning = _LOST if is_lost(exc) else (errors.SessionDBError, "{place}: {error}")
+    kind, sentence = _MEANING.get(state) or _MEANING.get(state[:2]) or unknown
     return kind(sentence.format(place=place, error=sentence_of(exc)))
 
 
@@ -90,8 +88,3 @@ def refused(exc: psycopg.Error, place: str) -> errors.SessionDBError:
     return errors.Unavailable(
         f"{place} cannot be reached: {reason}; check that it runs and that host and port are right"
     )
-
-
-def is_passing(error: errors.SessionDBError) -> bool:
-    """Whether a refused connection may succeed in a moment, without anybody's help."""
-    return isinstance(error, errors.ConnectionLost | errors.Busy) or "cannot be reached" in str(error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from .pool import Options, Pool
 
 R = TypeVar("R")
+SCANNED = "the search index is of another version; the answer was read from the messages themselves"
 _SYNCHRONOUS = (None, "on", "off", "local", "remote_write", "remote_apply")
 SIZE = """
     SELECT COALESCE(SUM(pg_total_relation_size(c.oid)), 0)
@@ -96,8 +98,6 @@ class PostgreSQLProvider(SQLProvider):
         self._engine = self.driver = self._opened(options, pool, upgrade and not read_only)
 
     def _opened(self, options: Options, pool: Pool | None, upgrade: bool) -> Engine:
-        from dataclasses import replace
-
         from .engine import Engine
         from .opening import prepare
         from .pool import parsed
@@ -156,20 +156,36 @@ class PostgreSQLProvider(SQLProvider):
         if node is None:
             return super().search(query, where, messages, page, order, now)
 
-        def answer(tx: Tx) -> Matches:
+        def answer(tx: Tx) -> Matches | None:
             from .index.answer import Answer
+            from .index.rebuild import is_stale
 
-            return Answer(tx, query, node, where, messages).found(page, order, now)
+            return None if is_stale(tx) else Answer(tx, query, node, where, messages).found(page, order, now)
 
-        return self.driver.read(answer)
+        found = self.driver.read(answer)
+        if found is not None:
+            return found
+        scanned = super().search(query, where, messages, page, order, now)
+        return replace(scanned, notices=(*scanned.notices, SCANNED))
 
     def candidates(self, parts: Sequence[Node], where: Filter, messages: MessageFilter, limit: int) -> Candidates:
-        def gather(tx: Tx) -> Candidates:
+        def gather(tx: Tx) -> Candidates | None:
             from .index.partial import Partial
+            from .index.rebuild import is_stale
 
-            return Partial(tx, parts, where, messages).gathered(limit)
+            return None if is_stale(tx) else Partial(tx, parts, where, messages).gathered(limit)
 
-        return self.driver.read(gather)
+        found = self.driver.read(gather)
+        return super().candidates(parts, where, messages, limit) if found is None else found
+
+    def update_index(self, tick: Callable[[int, int], None] | None = None) -> None:
+        """Make the words of all messages again, when another version of the analysis made them."""
+        from .index.rebuild import is_stale, rebuild
+
+        if not self.driver.read(is_stale):
+            super().update_index(tick)
+        else:
+            rebuild(self.driver.write, tick)
 
     # --- facts ---
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from ... import errors
+from ...search import analyze
 from .connection import Connection
 from .dialect import quoted
 
@@ -75,8 +76,14 @@ def ensure(connection: Connection, schema: str, *, upgrade: bool, lock_seconds: 
             if number > installed:
                 connection.execute(text.encode())
         if installed < VERSION:
-            connection.execute("DELETE FROM schema_version")
-            connection.execute("INSERT INTO schema_version (version) VALUES (%s)", [VERSION])
+            _stamp(connection)
+
+
+def _stamp(connection: Connection) -> None:
+    changed = connection.execute("UPDATE schema_version SET version = %s", [VERSION])
+    if not changed.rowcount:
+        sql = "INSERT INTO schema_version (version, analyser) VALUES (%s, %s)"
+        connection.execute(sql, [VERSION, analyze.VERSION])
 
 
 def _preparations(schema: str, lock_seconds: float) -> Iterator[str]:

@@ -1,6 +1,8 @@
 -- Sessions, messages and what belongs to them; text is ordered and compared by code point.
 CREATE TABLE schema_version (
-    version INTEGER NOT NULL
+    version INTEGER NOT NULL,
+    -- Which analysis of text made the words of search_tokens.
+    analyser INTEGER NOT NULL
 );
 
 CREATE TABLE sessions (
