@@ -54,3 +54,8 @@ def told(child: subprocess.Popen[str], line: str) -> str:
     child.stdin.write(line + "\n")
     child.stdin.flush()
     return child.stdout.readline()
+
+
+def ran(code: str, *arguments: object) -> None:
+    """Python code in a process of its own; raises when it fails."""
+    subprocess.run([sys.executable, "-c", code, *map(str, arguments)], check=True, timeout=60)

@@ -17,8 +17,8 @@ import sessiondb
 
 BLOWS = ("delete", "truncate", "noise", "flip", "put_back")
 BOXES = ("anchor", "alpha", "东京", "/etc/hosts", "n7", "user -beta", "gamma OR delta", "alp*")
-PAUSE = 0.002
-COUNT = 1000 if os.environ.get("SESSIONDB_TORTURE") == "1" else 100
+PAUSE = 0.005
+COUNT = 500 if os.environ.get("SESSIONDB_TORTURE") == "1" else 100
 
 
 def finished(writer: subprocess.Popen[str]) -> dict[str, list[float]]:
@@ -33,7 +33,9 @@ def finished(writer: subprocess.Popen[str]) -> dict[str, list[float]]:
 
 def figures(took: list[float]) -> str:
     ordered = sorted(took)
-    return f"p50 {median(took) * 1e3:.2f}, p99 {ordered[len(took) * 99 // 100] * 1e3:.1f}, max {ordered[-1] * 1e3:.1f} ms"
+    return (
+        f"p50 {median(took) * 1e3:.2f}, p99 {ordered[len(took) * 99 // 100] * 1e3:.1f}, max {ordered[-1] * 1e3:.1f} ms"
+    )
 
 
 def check(db: sessiondb.SessionDB, box: str) -> str:

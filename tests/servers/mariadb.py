@@ -8,6 +8,7 @@ import getpass
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -166,7 +167,7 @@ def _is_gone(pid: int) -> bool:
 @contextmanager
 def private(*, durable: bool = False, settings: tuple[str, ...] = ()) -> Iterator[MariaDB]:
     """A server of one test's own."""
-    directory = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}own-", dir=None if durable else _place()))
+    directory = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}own-{os.getpid()}-", dir=None if durable else _place()))
     server = MariaDB(directory, durable=durable, settings=settings)
     try:
         server.install()
@@ -195,6 +196,7 @@ def shared() -> Iterator[MariaDB]:
 
 
 def _join(server: MariaDB) -> None:
+    _sweep()
     server.directory.mkdir(mode=0o700, exist_ok=True)
     with _locked(server.directory):
         _user(server).touch()
@@ -204,11 +206,35 @@ def _join(server: MariaDB) -> None:
         server.port = int(json.loads((server.directory / "server").read_text())["port"])
 
 
+def _sweep() -> None:
+    """Stop and remove what runs that were killed have left behind."""
+    for place in {_place(), tempfile.gettempdir()}:
+        for directory in Path(place).glob(f"{_PREFIX}*"):
+            if _is_old(directory) and not any(map(_alive, _users(directory))):
+                stop(directory)
+                shutil.rmtree(directory, ignore_errors=True)
+
+
+def _is_old(directory: Path) -> bool:
+    """Not just being made by another worker."""
+    try:
+        return time.time() - directory.stat().st_mtime > PATIENCE
+    except FileNotFoundError:
+        return False
+
+
+def _users(directory: Path) -> list[int]:
+    """The processes that use the server of a directory."""
+    own = re.match(r"own-(\d+)-", directory.name.removeprefix(_PREFIX))
+    if own:
+        return [int(own[1])]
+    return [int(user.name.removeprefix("user-")) for user in directory.glob("user-*")]
+
+
 def _leave(server: MariaDB) -> None:
     with _locked(server.directory):
         _user(server).unlink(missing_ok=True)
-        users = [int(user.name.removeprefix("user-")) for user in server.directory.glob("user-*")]
-        last = not any(map(_alive, users))
+        last = not any(map(_alive, _users(server.directory)))
         if last:
             stop(server.directory)
     if last:

@@ -65,7 +65,8 @@ class Answer:
         hits = self._checked(candidates)
         total += len(long_hits) - (len(candidates) - len(hits))
         if order == "relevance":
-            hits = self._weighed(hits, complete=size is None or len(hits) < size)
+            tables = ("search_words", "search_chunks") if long_hits else ("search_words",)
+            hits = self._weighed(hits, tables, complete=size is None or len(hits) < size)
         ordered = _ordered(hits, order, now)
         end = None if page.limit is None else page.offset + page.limit
         shown = self._page(ordered[page.offset : end], now)
@@ -152,13 +153,13 @@ class Answer:
 
     # --- what they are worth ---
 
-    def _weighed(self, hits: list[Hit], *, complete: bool) -> list[Hit]:
+    def _weighed(self, hits: list[Hit], tables: Sequence[str], *, complete: bool) -> list[Hit]:
         # One word, and all its messages are here: there is nothing to look up.
         rarities = self._rarities(len(hits) if complete and len(self.leaves) == 1 else None)
         worths: dict[int, float] = {}
         for start in range(0, len(hits), BATCH):
             ids = [hit.id for hit in hits[start : start + BATCH]]
-            for table in ("search_words", "search_chunks"):
+            for table in tables:
                 for each, length, *times in self._counts(table, ids):
                     worths[each] = sum(map(_worth, times[::2], times[1::2], [length] * len(rarities), rarities))
         return [hit._replace(worth=worths.get(hit.id, 0.0)) for hit in hits]

@@ -21,11 +21,9 @@ from .dialect import MYSQL
 
 READ, WRITE = "REPEATABLE-READ", "READ-COMMITTED"
 EVERYTHING = 18446744073709551615
-# Room for the rest of a statement beside its largest value.
-MARGIN = 64 * 1024
 BATCH_BYTES = 1024 * 1024
 
-_NOTHING: Params = {}
+NOTHING: Params = {}
 _ROW_OF_VALUES = re.compile(r"\bVALUES\s*(\(.*\))\s*$", re.DOTALL)
 
 
@@ -145,21 +143,21 @@ class MySQLTx:
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
 
-    def rows(self, sql: str, params: Params = _NOTHING) -> list[Row]:
+    def rows(self, sql: str, params: Params = NOTHING) -> list[Row]:
         with self.connection.raw.cursor() as cursor:
             self._execute(cursor, sql, params)
             return list(cursor.fetchall())
 
-    def row(self, sql: str, params: Params = _NOTHING) -> Row | None:
+    def row(self, sql: str, params: Params = NOTHING) -> Row | None:
         found = self.rows(sql, params)
         return found[0] if found else None
 
-    def run(self, sql: str, params: Params = _NOTHING) -> int:
+    def run(self, sql: str, params: Params = NOTHING) -> int:
         with self.connection.raw.cursor() as cursor:
             self._execute(cursor, sql, params)
             return int(cursor.rowcount)
 
-    def insert(self, sql: str, params: Params = _NOTHING) -> int | None:
+    def insert(self, sql: str, params: Params = NOTHING) -> int | None:
         with self.connection.raw.cursor() as cursor:
             self._execute(cursor, sql, params)
             return int(cursor.lastrowid) if cursor.rowcount else None

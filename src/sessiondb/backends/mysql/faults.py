@@ -55,7 +55,7 @@ _MEANING: dict[int, tuple[type[errors.SessionDBError], str]] = {
 
 def number(exc: BaseException) -> int:
     """The error's number; 0 for a connection that is gone without a word."""
-    first = exc.args[0] if exc.args else 0
+    first = exc.args[0] if exc.args and isinstance(exc, DriverError) else 0
     return first if isinstance(first, int) else 0
 
 

@@ -14,7 +14,7 @@ from ...sql.appends import INSERT_NEXT, INSERT_PLACED
 from ...sql.driver import Params, Tx
 from ...sql.filters import marks
 from ...sql.trash import RAISE_MESSAGES
-from .connection import _NOTHING, Connection, MySQLTx
+from .connection import NOTHING, Connection, MySQLTx
 from .encoding import chunks, text_of
 
 BATCH = 500
@@ -54,7 +54,7 @@ class IndexingTx(MySQLTx):
         super().__init__(connection)
         self._stored: list[tuple[int, MessageRow]] = []
 
-    def insert(self, sql: str, params: Params = _NOTHING) -> int | None:
+    def insert(self, sql: str, params: Params = NOTHING) -> int | None:
         found = super().insert(sql, params)
         if sql is INSERT_NEXT and found is not None:
             self._stored.append((found, _as_row(params)))
@@ -66,7 +66,7 @@ class IndexingTx(MySQLTx):
             self._stored += zip(ids, map(_as_row, params), strict=True)
         return ids
 
-    def run(self, sql: str, params: Params = _NOTHING) -> int:
+    def run(self, sql: str, params: Params = NOTHING) -> int:
         changed = super().run(sql, params)
         if sql is RAISE_MESSAGES:
             raised = rows.messages(self.rows(OF_SESSION, {"session_id": params["session_id"]}))

@@ -29,6 +29,7 @@ SCANNED = (
     "the words in the database were made by another version; the answer was read from the messages themselves "
     "(the provider's reindex() makes them again)"
 )
+# Room for the rest of a statement beside its largest value.
 MARGIN = 64 * 1024
 
 _SIZE = """

@@ -186,6 +186,9 @@ class Engine:
     # --- life ---
 
     def close(self) -> None:
+        if self._pid != os.getpid():
+            # A forked child that never used the store: everything is the parent's.
+            return
         with self._search_lock:
             self._closing = True
         if self._background is not None:

@@ -61,8 +61,8 @@ def opened(path: str, *, read_only: bool = False) -> apsw.Connection:
     return connection
 
 
-def created(path: str, store_id: str, analyser: int) -> None:
-    """A new, empty generation; does nothing when another process was faster."""
+def created(path: str, store_id: str, analyser: int, last_change: int) -> None:
+    """A new, empty generation, for which changes up to the last one are past; nothing when another was faster."""
     if os.path.exists(path):
         return
     with seal.broken(path):
@@ -71,18 +71,18 @@ def created(path: str, store_id: str, analyser: int) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
         connection = opened(path)
         try:
-            _install(connection, {"store_id": store_id, "analyser": str(analyser), "form": FORM})
+            facts = {"store_id": store_id, "analyser": str(analyser), "form": FORM}
+            _install(connection, {**facts, "last_id": "0", "last_change": str(last_change), "witness": ""})
         finally:
             connection.close()
 
 
-def _install(connection: apsw.Connection, facts: dict[str, str]) -> None:
+def _install(connection: apsw.Connection, state: dict[str, str]) -> None:
     if checksums.available():
         # Room for the checksum at the end of each page; must be set before the first write.
         checksums.reserve(connection)
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(_SCHEMA)
-    state = {**facts, "last_id": "0", "last_change": "0", "witness": ""}
     connection.executemany("INSERT INTO state (name, value) VALUES (?, ?)", state.items())
     connection.execute("COMMIT")
 

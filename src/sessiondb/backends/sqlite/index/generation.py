@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..engine import Engine
 
 STORE_ID = "SELECT value FROM meta WHERE name = 'store_id'"
+LAST_CHANGE = "SELECT seq FROM sqlite_sequence WHERE name = 'message_changes'"
 TERM = "SELECT term FROM data.messages WHERE id = ?"
 
 
@@ -99,7 +100,8 @@ def begun(engine: Engine, number: int) -> str:
     if engine.options.read_only:
         raise files.Unusable("there is no index yet, and a store opened read-only makes none")
     path = files.path_of(engine.path, number)
-    files.created(path, store_id(engine), analyze.VERSION)
+    last_change = engine.read(lambda tx: tx.row(LAST_CHANGE)) or (0,)
+    files.created(path, store_id(engine), analyze.VERSION, int(last_change[0]))
     return path
 
 

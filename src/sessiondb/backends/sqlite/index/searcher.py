@@ -58,7 +58,7 @@ class Searcher:
         if not fts5.available():
             raise NotSupported("search needs FTS5, which this SQLite lacks: pip install -U apsw from PyPI")
         self.engine = engine
-        self.lag = 0
+        self.lag: int | None = None
         self._lock = threading.Lock()
         self._generation: Generation | None = None
 

@@ -31,7 +31,7 @@ def trimmed(engine: Engine, last_change: int) -> int:
     """Remove what was read, but for the margin, in small writes; returns how many there were."""
     found = engine.read(lambda tx: tx.row(OLDEST))
     oldest = found[0] if found else None
-    end = last_change - MARGIN
+    end = last_change - MARGIN + 1
     if oldest is None or end - oldest < WORTH:
         return 0
     for beyond in (*range(oldest + BATCH, end, BATCH), end):
