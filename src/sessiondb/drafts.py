@@ -147,7 +147,7 @@ def draft(
     values = stored_values(content, fields, max_bytes)
     values["role"] = role
     values["timestamp"] = timestamp
-    return Draft(values, fresh_digest(values), calls_of(fields.get("tool_calls")), _all_media(media_refs))
+    return Draft(values, fresh_digest(values, fields), calls_of(fields.get("tool_calls")), _all_media(media_refs))
 
 
 def stored_values(content: Any, fields: Mapping[str, Any], max_bytes: int) -> dict[str, Any]:

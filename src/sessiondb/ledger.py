@@ -27,6 +27,8 @@ NAMES = (
     "codex_reasoning_items", "content", "content_type", "finish_reason", "message_key", "metadata", "reasoning",
     "reasoning_details", "role", "timestamp", "token_count", "tool_call_id", "tool_calls", "tool_name",
 )  # fmt: skip
+_NAMES = frozenset(NAMES)
+_ALWAYS = ("role", "content", "content_type", "timestamp")
 JSON_TEXT = ("tool_calls", "reasoning_details", "codex_reasoning_items", "metadata")
 
 
@@ -57,9 +59,13 @@ def digest(row: Mapping[str, Any]) -> int:
     return _digest(canonical(row))
 
 
-def fresh_digest(row: Mapping[str, Any]) -> int:
-    """The digest of a row whose JSON columns are in our own spelling already; the same number, sooner."""
-    return _digest(jsontext.canonical(_form(row)).encode("utf-8", "surrogatepass"))
+def fresh_digest(row: Mapping[str, Any], given: Iterable[str]) -> int:
+    """The digest of a row whose JSON columns are in our own spelling already; the same number, sooner.
+
+    `given` names what may be set besides role, content, content_type and timestamp.
+    """
+    form = {name: value for name in (*_ALWAYS, *given) if (value := row.get(name)) is not None and name in _NAMES}
+    return _digest(jsontext.canonical(form).encode("utf-8", "surrogatepass"))
 
 
 def plain_digest(role: str, content: str | None, timestamp: float) -> int:

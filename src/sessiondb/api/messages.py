@@ -53,7 +53,7 @@ class Messages(Handle):
             raise _unknown(fields)
         given = {name: value for name, value in (given | fields).items() if value is not None}
         check_count(expected_seq, "expected_seq")
-        made = self._draft(role, content, timestamp, given)
+        made = self._draft(role, content, timestamp, given, self._clock())
         return self.provider.append(session_id, (made,), expected_seq=expected_seq)[0]
 
     def append_messages(
@@ -71,9 +71,10 @@ class Messages(Handle):
         return self.provider.replace_messages(session_id, self._drafts(messages))
 
     def _drafts(self, messages: Iterable[Mapping[str, Any]]) -> list[Draft]:
-        return [self._draft_of(number, message) for number, message in enumerate(messages)]
+        now = self._clock()
+        return [self._draft_of(number, message, now) for number, message in enumerate(messages)]
 
-    def _draft_of(self, number: int, message: Mapping[str, Any]) -> Draft:
+    def _draft_of(self, number: int, message: Mapping[str, Any], now: float) -> Draft:
         if message.__class__ is not dict and not isinstance(message, Mapping):
             raise Invalid(f"message {number} is no dict but {type(message).__name__}")
         given = {}
@@ -82,10 +83,12 @@ class Messages(Handle):
                 raise _unknown(message)
             if value is not None:
                 given[name] = value
-        return self._draft(given.pop("role", None), given.pop("content", None), given.pop("timestamp", None), given)
+        return self._draft(
+            given.pop("role", None), given.pop("content", None), given.pop("timestamp", None), given, now
+        )
 
-    def _draft(self, role: Any, content: Any, timestamp: float | None, given: dict[str, Any]) -> Draft:
-        moment = self._clock() if timestamp is None else check_time(timestamp, "timestamp")
+    def _draft(self, role: Any, content: Any, timestamp: float | None, given: dict[str, Any], now: float) -> Draft:
+        moment = now if timestamp is None else check_time(timestamp, "timestamp")
         limit = self.provider.features.max_content_bytes
         if not given and (content is None or content.__class__ is str):
             return plain_draft(role, content, moment, limit)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from unicodedata import category, combining, decimal, normalize
 
-VERSION = 1
+VERSION = 2
 MAX_TOKEN = 64
 KEPT_PREFIX = 48
 
@@ -169,7 +169,8 @@ def _fold_character(character: str) -> str:
     kind = category(character)
     if character in _SPECIAL:
         return _SPECIAL[character]
-    if kind == "Cf" or _within(_OPTIONAL, character):
+    # Hebrew has its hyphen among its points.
+    if kind == "Cf" or (kind[0] != "P" and _within(_OPTIONAL, character)):
         return ""
     if kind in ("So", "Cn") and _within(_EMOJI, character):
         return f" {character} "

@@ -190,7 +190,12 @@ def place(tx: Tx, session_id: str, last_seq: int, total: int, drafts: Sequence[D
         last_seq = _position(draft, last_seq)
         term = ledger.term(draft.digest, last_seq)
         total = (total + term) & ledger.MASK
-        placed.append({**draft.values, "session_id": session_id, "seq": last_seq, "term": term, "active": draft.active})
+        values = draft.values
+        values["session_id"] = session_id
+        values["seq"] = last_seq
+        values["term"] = term
+        values["active"] = draft.active
+        placed.append(values)
     ids = tx.insert_many(INSERT_PLACED, placed) if placed else []
     if placed and not tx.run(COUNT_PLACED, _counted(session_id, placed, drafts, total, ids[-1])):
         raise Adrift
