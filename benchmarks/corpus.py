@@ -18,6 +18,11 @@ _IDEOGRAPHS = [chr(code) for code in range(0x4E00, 0x4E00 + 800)]
 _ROLES = ("user", "assistant", "tool", "assistant")
 
 
+def word(rank: int) -> str:
+    """A word of the history by its frequency; 1 is the most frequent."""
+    return _VOCABULARY[rank - 1]
+
+
 def _text(source: random.Random) -> str:
     if source.random() < CJK_SHARE:
         return "".join(source.choices(_IDEOGRAPHS, k=source.randint(20, 160)))

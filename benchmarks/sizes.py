@@ -21,10 +21,11 @@ class Sizes:
     sessions: int = 10_000
     messages_per_session: int = 10
     opened: int = 100_000
+    searched: int = 100_000
 
 
 NORMAL = Sizes()
-FULL = Sizes(growth=(10_000, 100_000, 1_000_000), opened=1_000_000)
+FULL = Sizes(growth=(10_000, 100_000, 1_000_000), opened=1_000_000, searched=1_000_000)
 QUICK = Sizes(
     appends=10,
     growth=(20, 50),
@@ -38,4 +39,5 @@ QUICK = Sizes(
     lists=2,
     sessions=5,
     opened=50,
+    searched=50,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.said: list[Said] = []
+        self._listener = threading.get_ident()
         # Kept, so that no later connection gets the identity of a closed one.
         self._heard: list[apsw.Connection] = []
 
@@ -66,6 +68,9 @@ class Recorder:
         return Overheard
 
     def _note(self, connection: int, _: object, sql: str, bindings: Any) -> bool:
+        if threading.get_ident() != self._listener:
+            # A background thread indexes; that is not what the caller waits for.
+            return True
         kept = dict(bindings) if isinstance(bindings, Mapping) else None if bindings is None else tuple(bindings)
         self.said.append(Said(connection, sql, kept))
         return True

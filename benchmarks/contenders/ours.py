@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any
 
 import sessiondb
+from sessiondb.search.recall import rank_messages
 
-from .. import corpus, works
+from .. import corpus, searches, works
 from ..worker import Contender, Operation, serve
 from ..works import Work
 
@@ -46,7 +47,20 @@ class Ours(Contender):
                 return [partial(db.get_messages, name) for name in works.loaded(work, number)]
             case "list":
                 return [partial(db.list_sessions_rich, limit=works.LISTED, order_by="activity")] * work.count
+            case "search":
+                return self._searches(number)
         raise ValueError(f"unknown work {work.kind!r}")
+
+    def _searches(self, number: int) -> list[Operation]:
+        if number == 0:
+            self.db.append_messages(works.LIVE_SESSIONS[0], searches.planted())
+            self.db.index()
+        return [self._search(kind, query) for kind, query in searches.queries().items()]
+
+    def _search(self, kind: str, query: str) -> Operation:
+        if kind == searches.QUESTION:
+            return partial(rank_messages, self.db, query, searches.LIMIT)
+        return partial(self.db.search_messages, query, limit=searches.LIMIT)
 
     def facts(self) -> dict[str, Any]:
         return {"synchronous": self.db.health()["synchronous"], "messages": self.db.message_count()}

@@ -14,7 +14,7 @@ from typing import Any
 
 import hermes_state  # type: ignore[import-not-found]
 
-from .. import corpus, works
+from .. import corpus, searches, works
 from ..worker import SYNCHRONOUS, Contender, Operation, serve
 from ..works import Work
 
@@ -69,7 +69,15 @@ class Peer(Contender):
                 return [partial(db.get_messages, name) for name in works.loaded(work, number)]
             case "list":
                 return [partial(db.list_sessions_rich, limit=works.LISTED, order_by_last_active=True)] * work.count
+            case "search":
+                return self._searches(number)
         raise ValueError(f"it cannot do {work.kind!r}")
+
+    def _searches(self, number: int) -> list[Operation]:
+        if number == 0:
+            for row in searches.planted():
+                self.db.append_message(works.LIVE_SESSIONS[0], **row)
+        return [partial(self.db.search_messages, query, limit=searches.LIMIT) for query in searches.queries().values()]
 
     def facts(self) -> dict[str, Any]:
         synchronous = self.db._conn.execute("PRAGMA synchronous").fetchone()[0]

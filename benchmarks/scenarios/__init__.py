@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..setting import Scenario
-from . import appending, listing, loading, mariadb, opening, servers, writers
+from . import appending, listing, loading, mariadb, opening, searching, servers, writers
 
 SCENARIOS: dict[str, Scenario] = {
     "append": appending.append,
@@ -12,6 +12,7 @@ SCENARIOS: dict[str, Scenario] = {
     "load": loading.load,
     "list": listing.list_by_activity,
     "open": opening.open_and_import,
+    "search": searching.search,
     "writers": writers.writers,
     "postgres": servers.postgres,
     "mysql": mariadb.mysql,
