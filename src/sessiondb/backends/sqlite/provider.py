@@ -154,7 +154,15 @@ class SQLiteProvider(SQLProvider):
             "filesystem": mounts.filesystem(self.path or ""),
             "size_bytes": self.size_bytes(),
             "wal_bytes": _size(f"{self.path}-wal"),
+            "index_lag": self._index_lag(),
         }
+
+    def _index_lag(self) -> int | None:
+        """How many messages the search index has not read yet; None while there is no index."""
+        from .index.inspection import inspected
+
+        found = inspected(self.path or "", lambda sql, values: self.driver.read(lambda tx: _number(tx, sql)))
+        return None if found is None else found.lag
 
 
 def _size(path: str) -> int:
@@ -162,6 +170,11 @@ def _size(path: str) -> int:
         return os.path.getsize(path)
     except FileNotFoundError:
         return 0
+
+
+def _number(tx: Tx, sql: str) -> int:
+    found = tx.row(sql)
+    return int(found[0]) if found else 0
 
 
 def _settings(tx: Tx) -> dict[str, Any]:

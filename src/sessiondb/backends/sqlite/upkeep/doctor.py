@@ -17,6 +17,7 @@ from ....upkeep import Diagnosis
 from ....verify import Report, Tick
 from .. import checksums, locks, mark, mounts, schema
 from ..connection import OLDEST_SQLITE, has_checksums, sqlite_version, translated
+from ..index.inspection import inspected
 from . import bytes_check, ledgers, offline
 from .backup import restore_beside
 
@@ -122,7 +123,15 @@ class _Examination:
     def run(self) -> None:
         if not self._is_ours():
             return
-        for check in (self._facts, self._structure, self._references, self._ledgers, self._texts, self._identity):
+        for check in (
+            self._facts,
+            self._structure,
+            self._references,
+            self._ledgers,
+            self._texts,
+            self._identity,
+            self._index,
+        ):
             self._attempt(check)
 
     def _attempt(self, check: Callable[[], None]) -> None:
@@ -176,6 +185,20 @@ class _Examination:
         if lines != ["ok"]:
             more = f" and {len(lines) - 1} more" if len(lines) > 1 else ""
             self._damage(f"the structure of the file is damaged: {' '.join(lines[0].split())}{more}")
+
+    def _index(self) -> None:
+        found = inspected(self._path, self._number, thorough=True)
+        self._diagnosis.facts["index"] = None if found is None else {"generation": found.generation, "lag": found.lag}
+        if found is not None and found.problem is not None:
+            self._diagnosis.add(
+                "index",
+                "warning",
+                f"the search index is damaged ({found.problem}); messages are safe, the next search begins a new one",
+                f"sessiondb search --db {self._path} a",
+            )
+
+    def _number(self, sql: str, bindings: tuple[int, ...]) -> int:
+        return int(str(self._connection.execute(sql, bindings).fetchall()[0][0]))
 
     def _references(self) -> None:
         broken = self._connection.execute("PRAGMA foreign_key_check").fetchall()
