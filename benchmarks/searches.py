@@ -14,13 +14,16 @@ _URL = "https://docs.example.org/setup/install?lang=en#top"
 _SENTENCE = "We moved the payment gateway to port 8443 because the old proxy dropped connections."
 _ASKED = "When did we move the payment gateway to port 8443?"
 _CJK = "数据库连接失败了"
-_PLANTS = 40
+_RARE_MESSAGES = 10
 
 
 def planted() -> list[dict[str, Any]]:
     """Messages with words that the made-up history lacks."""
-    texts = [f"{_RARE} number {number}, see {_URL} and {_CJK}" for number in range(_PLANTS)]
-    return [{"role": "user", "content": text} for text in (*texts, _SENTENCE)]
+    rare = [
+        f"the {_RARE} number {number} {corpus.messages(_RARE, 1)[0]['content']}" for number in range(_RARE_MESSAGES)
+    ]
+    other = [_SENTENCE, *[f"see {_URL}", f"日志：{_CJK}，请检查配置"] * _RARE_MESSAGES]
+    return [{"role": "user", "content": text} for text in (*rare, *other)]
 
 
 def queries() -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,10 @@ from ..works import Work
 
 class Ours(Contender):
     db: sessiondb.SessionDB
+
+    def __init__(self) -> None:
+        # How much the last searches found, by kind.
+        self._hits: dict[str, int] = {}
 
     def fill(self, path: str, sessions: int, messages_each: int) -> None:
         self.db = sessiondb.open(path)
@@ -55,15 +59,18 @@ class Ours(Contender):
         if number == 0:
             self.db.append_messages(works.LIVE_SESSIONS[0], searches.planted())
             self.db.index()
-        return [self._search(kind, query) for kind, query in searches.queries().items()]
+        made = {kind: self._search(kind, query) for kind, query in searches.queries().items()}
+        self._hits = {kind: len(operation()) for kind, operation in made.items()}
+        return list(made.values())
 
-    def _search(self, kind: str, query: str) -> Operation:
+    def _search(self, kind: str, query: str) -> Callable[[], list[Any]]:
         if kind == searches.QUESTION:
             return partial(rank_messages, self.db, query, searches.LIMIT)
         return partial(self.db.search_messages, query, limit=searches.LIMIT)
 
     def facts(self) -> dict[str, Any]:
-        return {"synchronous": self.db.health()["synchronous"], "messages": self.db.message_count()}
+        facts = {"synchronous": self.db.health()["synchronous"], "messages": self.db.message_count()}
+        return {**facts, "hits": self._hits}
 
     def close(self) -> None:
         self.db.close()

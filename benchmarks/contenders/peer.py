@@ -27,6 +27,7 @@ class Peer(Contender):
 
     def __init__(self, durability: str) -> None:
         self._durability = durability
+        self._hits: dict[str, int] = {}
 
     def fill(self, path: str, sessions: int, messages_each: int) -> None:
         self._connect(path)
@@ -77,11 +78,14 @@ class Peer(Contender):
         if number == 0:
             for row in searches.planted():
                 self.db.append_message(works.LIVE_SESSIONS[0], **row)
-        return [partial(self.db.search_messages, query, limit=searches.LIMIT) for query in searches.queries().values()]
+        wanted = searches.queries()
+        made = {kind: partial(self.db.search_messages, query, limit=searches.LIMIT) for kind, query in wanted.items()}
+        self._hits = {kind: len(operation()) for kind, operation in made.items()}
+        return list(made.values())
 
     def facts(self) -> dict[str, Any]:
         synchronous = self.db._conn.execute("PRAGMA synchronous").fetchone()[0]
-        return {"synchronous": SYNCHRONOUS[synchronous], "messages": self.db.message_count()}
+        return {"synchronous": SYNCHRONOUS[synchronous], "messages": self.db.message_count(), "hits": self._hits}
 
     def close(self) -> None:
         self.db.close()

@@ -39,7 +39,7 @@ def search(setting: Setting) -> Result:
         result.figures[kind] = {f"{label} ms": _middle(found, label, place).middle for label in found.times}
         result.comparisons += _comparisons(found, kind, place, setting)
     result.comparisons += _disk(lanes, text_bytes(sessions, each))
-    result.notes = fairness(found)
+    result.notes = [*fairness(found), *_empty_handed(found)]
     for lane in lanes:
         setting.stores.discard(lane.store)
     return result
@@ -56,10 +56,20 @@ def _middle(found: Race, label: str, place: int) -> Ratio:
 def _comparisons(found: Race, kind: str, place: int, setting: Setting) -> list[Comparison]:
     made = [Comparison(f"{kind}: p50", _middle(found, "sessiondb", place), "ms", TARGETS.get(kind))]
     for peer in setting.peers:
-        if peer.name in found.times:
+        if peer.name in found.times and _found_as_we_did(found, peer.name, kind):
             pairs = zip(_times(found, peer.name, place), _times(found, "sessiondb", place), strict=True)
             made.append(Comparison(f"{kind}: {peer.name} / ours", summary([theirs / ours for theirs, ours in pairs])))
     return made
+
+
+def _found_as_we_did(found: Race, label: str, kind: str) -> bool:
+    """Whoever finds nothing where there is something is not fast."""
+    return bool(found.facts[label]["hits"][kind]) == bool(found.facts["sessiondb"]["hits"][kind])
+
+
+def _empty_handed(found: Race) -> list[str]:
+    missed = {label: [kind for kind in queries() if not _found_as_we_did(found, label, kind)] for label in found.times}
+    return [f"{label} finds nothing: {', '.join(kinds)}" for label, kinds in missed.items() if kinds]
 
 
 def _disk(lanes: list[Lane], text: float) -> list[Comparison]:

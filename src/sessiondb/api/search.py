@@ -92,26 +92,26 @@ class Search(Handle):
         from ..search.query import narrow, parse
 
         query, now = parse(box), self._clock()
-        where, messages = narrow(query, where, messages, now)
+        if query.filters:
+            where, messages = narrow(query, where, messages, now)
         titled = self._titled(query, where, messages) if order == "relevance" else []
         shown = titled[page.offset :][: page.limit]
         rest = _after_titles(page, len(titled))
         found = self.provider.search(query, where, messages, rest, order, now)
         hits = [self._title_hit(session, query) for session in shown]
         hits += self._hits(found, _word_snippet(query))
-        whole = replace(found, total=found.total + len(titled))
+        whole = replace(found, total=found.total + len(titled)) if titled else found
         return SearchResults(hits, whole, lambda: self._suggestion(query))
 
     def _titled(self, query: Query, where: Filter, messages: MessageFilter) -> list[SessionRow]:
         """Sessions whose title matches; none when messages of a kind are asked for, which a title is not."""
         if query.node is None or messages.roles or query.tools:
             return []
-        within = replace(
-            where,
-            active_since=messages.since if where.active_since is None else where.active_since,
-            active_until=messages.until if where.active_until is None else where.active_until,
-        )
-        return self.provider.search_titles(query, within)
+        if messages.since is not None and where.active_since is None:
+            where = replace(where, active_since=messages.since)
+        if messages.until is not None and where.active_until is None:
+            where = replace(where, active_until=messages.until)
+        return self.provider.search_titles(query, where)
 
     def _title_hit(self, session: SessionRow, query: Query) -> SearchHit:
         from ..search.snippet import snippet
@@ -200,7 +200,6 @@ def _chosen(
     tags: Sequence[str],
 ) -> Filter:
     """What the single wishes say, on top of a whole filter if one is given."""
-    given = where or Filter()
     wishes: dict[str, object] = {
         "ids": None if session_id is None else (session_id,),
         "sources": None if sources is None else tuple(sources),
@@ -209,7 +208,8 @@ def _chosen(
         "user_id": user_id,
         "tags": tuple(tags) or None,
     }
-    return replace(given, **{name: wish for name, wish in wishes.items() if wish is not None})  # type: ignore[arg-type]
+    given = {name: wish for name, wish in wishes.items() if wish is not None}
+    return replace(where, **given) if where is not None else Filter(**given)  # type: ignore[arg-type]
 
 
 def _times(since: float | None, until: float | None) -> tuple[float | None, float | None]:

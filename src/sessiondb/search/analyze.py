@@ -192,7 +192,7 @@ def _fold_letter(character: str) -> str:
 
 
 def _ascii_spans(piece: str) -> list[Span]:
-    return [(word[0], *word.span()) for word in _ASCII_WORD.finditer(piece.lower())]
+    return [(word[0], word.start(), word.end()) for word in _ASCII_WORD.finditer(piece.lower())]
 
 
 def _folded_spans(piece: str) -> Iterator[Span]:

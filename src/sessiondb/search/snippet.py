@@ -149,8 +149,8 @@ def _end(leaf: Leaf, at: int, located: Sequence[Span]) -> int:
 def _part_marks(number: int, leaf: Leaf, text: str, located: Sequence[Span]) -> Iterator[_Mark]:
     """Identifiers of which the word is a part."""
     if isinstance(leaf, Term):
-        for at, (_, start, end) in enumerate(located):
-            if any(_fits(leaf, part) for part in extra(text[start:end])):
+        for at, (word, start, end) in enumerate(located):
+            if leaf.token in word and any(_fits(leaf, part) for part in extra(text[start:end])):
                 yield _Mark(number, at, at, start, end)
 
 
