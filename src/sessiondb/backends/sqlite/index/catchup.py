@@ -104,7 +104,10 @@ def prepared(at: Position, data: Reader, batch: int) -> Step | None:
     if not found:
         return None
     last = rows.stored_message(found[-1])
-    state = {"last_id": str(last["id"]), "witness": witness(last["id"], last["term"])}
+    state = {"last_id": str(last["id"])}
+    if last["term"] is not None:
+        # By which a store is known that was set back and went on otherwise.
+        state["witness"] = f"{last['id']}:{last['term']}"
     return Step([_document(row) for row in found], state, more=len(found) == batch, started_at=at)
 
 
@@ -113,11 +116,6 @@ def _changed(at: Position, data: Reader, changes: Sequence[Row]) -> Step:
     names, params = marks("id", ids)
     found = data.read(lambda tx: tx.rows(SOME_ROWS % names, params)) if ids else []
     return Step([_document(row) for row in found], {"last_change": str(changes[-1][0])}, ids, True, at)
-
-
-def witness(message_id: int, term: int | None) -> str:
-    """By which a store is known that was set back and went on otherwise."""
-    return f"{message_id}:{term}"
 
 
 def _document(row: Row) -> Document:

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import apsw
-
 from ....search import analyze
 from ..connection import uri, vfs_of
 from . import catchup, files, fts5, seal, snapshot
@@ -57,7 +55,7 @@ class Generation:
         """Whether the last message that was read is still the same, or gone: ids are not used twice but by accident."""
         message_id = witness.partition(":")[0]
         found = self.connection.execute(TERM, (int(message_id),)).fetchall() if message_id else []
-        return not found or witness == catchup.witness(int(message_id), _term(found[0][0]))
+        return not found or witness == f"{message_id}:{found[0][0]}"
 
     def is_there(self) -> bool:
         """Whether the file is still where it was opened; others remove it when it is damaged."""
@@ -108,7 +106,3 @@ def begun(engine: Engine, number: int) -> str:
 def _identity(path: str) -> tuple[int, int]:
     found = os.stat(path)
     return found.st_dev, found.st_ino
-
-
-def _term(value: apsw.SQLiteValue) -> int | None:
-    return value if isinstance(value, int) else None
