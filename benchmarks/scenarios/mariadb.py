@@ -80,7 +80,8 @@ def _bare_append(driver: Any, session_id: str, text: str, words: dict[str, Any])
     from sessiondb.drafts import draft
     from sessiondb.sql.appends import COUNT_NEXT, INSERT_NEXT
 
-    values = {**draft({"role": "user", "content": text}, 1.5, 1 << 26).values, "session_id": session_id, "high": 12345, "low": 678}
+    placed = {"session_id": session_id, "high": 12345, "low": 678, "calls": 0}
+    values = {**draft({"role": "user", "content": text}, 1.5, 1 << 26).values, **placed}
     with driver.cursor() as cursor:
         cursor.execute(MYSQL.text(INSERT_NEXT), values)
         message_id = cursor.lastrowid

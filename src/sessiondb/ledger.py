@@ -13,6 +13,7 @@ from json.encoder import encode_basestring as _quoted
 from typing import Any
 
 from . import jsontext
+from .jsontext import escaped
 
 try:
     # Past hashlib, which loads OpenSSL for what is not used here.
@@ -78,9 +79,8 @@ def fresh_digest(row: Mapping[str, Any], spelled: tuple[Spelling, ...]) -> int:
         return _digest(jsontext.canonical(_form(row)).encode("utf-8", "surrogatepass"))
     said = ",".join([key + spell(value) for name, key, spell in spelled if (value := row[name]) is not None])
     rest, content = said.encode("utf-8", "surrogatepass"), row["content"]
-    if content is None:
-        return _digest(b"{" + rest + b"}")
-    return _digest(b'{"content":"' + jsontext.escaped(content) + b'",' + rest + b"}")
+    form = b"{" + rest + b"}" if content is None else b'{"content":"' + escaped(content) + b'",' + rest + b"}"
+    return int.from_bytes(blake2b(form, digest_size=8).digest(), "big") & MASK
 
 
 def term(message_digest: int, seq: int) -> int:

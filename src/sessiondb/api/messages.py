@@ -54,8 +54,8 @@ class Messages(Handle):
             **fields,
         }
         check_count(expected_seq, "expected_seq")
-        made = self._drafts(({name: value for name, value in given.items() if value is not None},))
-        return self.provider.append(session_id, made, expected_seq=expected_seq)[0]
+        made = self._draft({name: value for name, value in given.items() if value is not None}, self._clock())
+        return self.provider.append(session_id, (made,), expected_seq=expected_seq)[0]
 
     def append_messages(
         self, session_id: str, messages: Iterable[Mapping[str, Any]], *, expected_seq: int | None = None
@@ -72,23 +72,25 @@ class Messages(Handle):
         return self.provider.replace_messages(session_id, self._drafts(messages))
 
     def _drafts(self, messages: Iterable[Mapping[str, Any]]) -> list[Draft]:
-        now, limit = float(self._clock()), self.provider.features.max_content_bytes
-        return [
-            draft(message, now, limit)
-            if message.__class__ is dict and message.get("content").__class__ is str
-            else draft(self._without_media(number, message), now, limit)
-            for number, message in enumerate(messages)
-        ]
+        now, made = self._clock(), []
+        try:
+            for message in messages:
+                made.append(self._draft(message, now))
+        except Invalid as exc:
+            raise Invalid(f"message {len(made)}: {exc}") from exc
+        return made
 
-    def _without_media(self, number: int, message: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A message whose bytes, if it has any, were put into files."""
+    def _draft(self, message: Mapping[str, Any], now: float) -> Draft:
+        limit = self.provider.features.max_content_bytes
+        if message.__class__ is dict and message.get("content").__class__ is str:
+            return draft(message, now, limit)
         if not isinstance(message, Mapping):
-            raise Invalid(f"message {number} is no dict but {type(message).__name__}")
+            raise Invalid(f"a message must be a dict, not {type(message).__name__}")
         content = message.get("content")
-        if not isinstance(content, list | dict):
-            return message
-        content, found = media.extract(content, self._media_store().put)
-        return {**message, "content": content, "media_refs": [*found, *(message.get("media_refs") or ())]}
+        if isinstance(content, list | dict):
+            content, found = media.extract(content, self._media_store().put)
+            message = {**message, "content": content, "media_refs": [*found, *(message.get("media_refs") or ())]}
+        return draft(message, now, limit)
 
     def get_messages(
         self,

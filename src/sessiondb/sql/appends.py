@@ -37,6 +37,7 @@ COUNT_NEXT = f"""
        SET ledger = (ledger + ((:high * (last_seq + 1) + :low) & {ledger.MASK})) & {ledger.MASK},
            last_seq = last_seq + 1,
            message_count = message_count + 1,
+           tool_call_count = tool_call_count + :calls,
            last_active = {{greatest}}(COALESCE(last_active, :timestamp), :timestamp),
            last_message_id = {{last_inserted}}
      WHERE id = :session_id
@@ -104,22 +105,17 @@ def no_session(session_id: str) -> NotFound:
 
 
 def append_one(tx: Tx, session_id: str, draft: Draft) -> int:
-    """The short path for a plain message; raises Adrift when older rows must come first."""
-    high, low = draft.digest >> 31, draft.digest & ledger.LOW
-    params = {**draft.values, "session_id": session_id, "high": high, "low": low}
-    message_id = tx.insert(INSERT_NEXT, params)
+    """The short path for a message without a key; raises Adrift when older rows must come first."""
+    placed = {"session_id": session_id, "high": draft.digest >> 31, "low": draft.digest & ledger.LOW}
+    message_id = tx.insert(INSERT_NEXT, {**draft.values, **placed})
     if message_id is None:
         raise no_session(session_id)
-    if not tx.run(COUNT_NEXT, {"session_id": session_id, "high": high, "low": low,
-                               "timestamp": draft.values["timestamp"]}):  # fmt: skip
+    counted = {"calls": len(draft.calls), "timestamp": draft.values["timestamp"], **placed}
+    if not tx.run(COUNT_NEXT, counted):
         raise Adrift
+    if draft.calls or draft.media or draft.values["tool_call_id"] is not None:
+        _attach_all(tx, session_id, (message_id,), (draft,))
     return message_id
-
-
-def is_plain(draft: Draft) -> bool:
-    """Whether a message touches nothing but its row and its session's."""
-    values = draft.values
-    return not (draft.calls or draft.media) and values["message_key"] is None and values["tool_call_id"] is None
 
 
 def append_after_adoption(tx: Tx, session_id: str, drafts: Sequence[Draft], expected_seq: int | None) -> list[int]:
@@ -133,8 +129,9 @@ def append_many(tx: Tx, session_id: str, drafts: Sequence[Draft], expected_seq: 
     if found is None:
         raise no_session(session_id)
     last_seq, total = found
-    known = known_keys(tx, session_id, drafts)
-    unknown = fresh(drafts, known)
+    keys = [key for draft in drafts if (key := draft.values["message_key"]) is not None]
+    known = known_keys(tx, session_id, keys) if keys else {}
+    unknown = fresh(drafts, known) if keys else drafts
     if not unknown:
         return [known[draft.values["message_key"]] for draft in drafts]
     if expected_seq is not None and expected_seq != last_seq:
@@ -142,7 +139,8 @@ def append_many(tx: Tx, session_id: str, drafts: Sequence[Draft], expected_seq: 
             f"session {session_id!r} is at position {last_seq}, not {expected_seq}: "
             "somebody appended meanwhile; read on and try again"
         )
-    return ids_of(drafts, place(tx, session_id, last_seq, total, unknown), known)
+    ids = place(tx, session_id, last_seq, total, unknown)
+    return ids_of(drafts, ids, known) if keys else ids
 
 
 def ids_of(
@@ -175,8 +173,7 @@ def fresh(drafts: Sequence[Draft], known: Iterable[str]) -> list[Draft]:
     return unknown
 
 
-def known_keys(tx: Tx, session_id: str, drafts: Sequence[Draft]) -> dict[str, int]:
-    keys = [key for draft in drafts if (key := draft.values["message_key"]) is not None]
+def known_keys(tx: Tx, session_id: str, keys: Sequence[str]) -> dict[str, int]:
     known: dict[str, int] = {}
     for start in range(0, len(keys), 500):
         names, params = marks("key", keys[start : start + 500])
