@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -16,9 +15,9 @@ from .errors import Invalid
 from .ledger import Spelling, digest, fresh_digest, spelling
 from .models import MESSAGE_COLUMNS, RELATIONS, ROLES, TOKEN_COLUMNS, Draft
 
-_TIMES = (
-    "started_at", "ended_at", "last_active", "archived_at", "pinned_at", "estimated_cost_usd", "actual_cost_usd",
-)  # fmt: skip
+_TIMES = frozenset({"started_at", "ended_at", "last_active", "archived_at", "pinned_at"})
+_COSTS = frozenset({"estimated_cost_usd", "actual_cost_usd"})
+_COUNTS = frozenset({*TOKEN_COLUMNS, "last_seq"})
 _TEXT_FIELDS = frozenset(
     {"tool_name", "tool_call_id", "finish_reason", "reasoning", "message_key", "provider", "model", "content_type"}
 )
@@ -54,10 +53,30 @@ def check_count(value: Any, field: str) -> None:
 
 
 def check_time(value: Any, field: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise Invalid(f"{field} must be epoch seconds, not {value!r}")
+    moment = value if value.__class__ is float else _number(value)
+    if moment is None or not math.isfinite(moment):
+        raise Invalid(f"{field} must be epoch seconds, not {value if moment is None else moment!r:.40}")
     # No store keeps the sign of zero.
-    return value + 0.0
+    return moment + 0.0
+
+
+def check_cost(value: Any, field: str) -> float | None:
+    if value is None:
+        return None
+    cost = _number(value)
+    if cost is None or not math.isfinite(cost) or cost < 0:
+        raise Invalid(f"{field} must be a positive amount, not {value!r:.40}")
+    return cost
+
+
+def _number(value: Any) -> float | None:
+    """A float of any number; beyond all floats: infinite; None for what is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def check_id(value: Any, field: str = "session_id") -> None:
@@ -70,11 +89,15 @@ def check_id(value: Any, field: str = "session_id") -> None:
 def check_session(values: Mapping[str, Any]) -> None:
     """Check the columns of a whole session, as an import brings them."""
     for name, value in values.items():
-        if name in _TIMES and value is not None:
+        if value is None:
+            continue
+        if name in _TIMES:
             check_time(value, name)
-        elif name in (*TOKEN_COLUMNS, "last_seq"):
+        elif name in _COSTS:
+            check_cost(value, name)
+        elif name in _COUNTS:
             check_count(value, name)
-        elif name not in _TIMES:
+        else:
             check_text(value, name)
     if values.get("relation") not in (None, *RELATIONS):
         raise Invalid(f"unknown relation {values['relation']!r}; use one of {', '.join(RELATIONS)}")
@@ -129,23 +152,19 @@ def _call(call: Any) -> dict[str, Any]:
 _NOTHING: dict[str, Any] = {name: None for name in MESSAGE_COLUMNS if name not in _READ_ONLY} | {"injected": 0}
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """What there is to do for messages that have the same fields."""
-
-    texts: tuple[str, ...]
-    others: tuple[str, ...]
-    spelled: tuple[Spelling, ...]
-
-
 @lru_cache(256)
-def _shape(names: tuple[str, ...]) -> _Shape:
-    """Worked out once: a conversation has few shapes of messages."""
+def _shape(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Spelling, ...]]:
+    """What there is to do for messages with these fields: which must be text, which are converted, how all are spelled.
+
+    Worked out once: a conversation has few shapes of messages.
+    """
     if not FIELDS.issuperset(names):
-        raise Invalid(f"unknown message field {min(map(str, set(names) - FIELDS))!r}; known: {', '.join(sorted(FIELDS))}")
+        raise Invalid(
+            f"unknown message field {min(map(str, set(names) - FIELDS))!r}; known: {', '.join(sorted(FIELDS))}"
+        )
     texts = tuple(name for name in names if name in _TEXT_FIELDS)
     others = tuple(name for name in names if name not in _TEXT_FIELDS and name not in ("role", "content", "media_refs"))
-    return _Shape(texts, others, spelling(names))
+    return texts, others, spelling(names)
 
 
 def draft(message: Mapping[str, Any], now: float, max_bytes: int) -> Draft:
@@ -157,12 +176,12 @@ def draft(message: Mapping[str, Any], now: float, max_bytes: int) -> Draft:
 
 
 def _made(message: Mapping[str, Any], now: float, max_bytes: int) -> Draft:
-    shape = _shape(tuple(message))
+    texts, others, spelled = _shape(tuple(message))
     values = {**_NOTHING, **message}
-    for name in shape.texts:
+    for name in texts:
         if values[name].__class__ is not str:
             check_text(values[name], name)
-    for name in shape.others:
+    for name in others:
         values[name] = _stored(name, values[name])
     if values["timestamp"] is None:
         values["timestamp"] = now
@@ -176,7 +195,7 @@ def _made(message: Mapping[str, Any], now: float, max_bytes: int) -> Draft:
             _check_size(content, max_bytes)
     media = _all_media(values.pop("media_refs")) if "media_refs" in values else ()
     calls = calls_of(message["tool_calls"]) if values["tool_calls"] is not None else ()
-    return Draft(values, fresh_digest(values, shape.spelled) if is_fresh else digest(values), calls, media)
+    return Draft(values, fresh_digest(values, spelled) if is_fresh else digest(values), calls, media)
 
 
 def _stored(name: str, value: Any) -> Any:
@@ -196,12 +215,17 @@ def _stored(name: str, value: Any) -> Any:
     return to_json(dict(value), name)
 
 
-def _all_media(references: Any) -> Sequence[dict[str, Any]]:
+def checked_media(references: Any) -> Sequence[Any]:
+    """What was given as media references, if it is a list; none for None."""
     if not references:
         return ()
     if not isinstance(references, Sequence) or isinstance(references, str):
         raise Invalid(f"media_refs must be a list of dicts, not {type(references).__name__}")
-    return [_media(reference) for reference in references]
+    return references
+
+
+def _all_media(references: Any) -> Sequence[dict[str, Any]]:
+    return [_media(reference) for reference in checked_media(references)]
 
 
 def _media(reference: Mapping[str, Any]) -> dict[str, Any]:
@@ -217,23 +241,34 @@ def _media(reference: Mapping[str, Any]) -> dict[str, Any]:
     return {"kind": kind, **plain, "metadata": to_json(reference.get("metadata"), "media metadata")}
 
 
-def restored(message: Mapping[str, Any], *, max_bytes: int, media_refs: Sequence[Mapping[str, Any]] = ()) -> Draft:
+def restored(message: Mapping[str, Any], *, max_bytes: int, media_refs: Any = None) -> Draft:
     """A message of an export in its stored form: same digest, same position."""
-    if not isinstance(message, Mapping):
+    if message.__class__ is not dict and not isinstance(message, Mapping):
         raise Invalid(f"a message must be a dict, not {type(message).__name__}")
     role, seq = message.get("role"), message.get("seq")
     if not isinstance(role, str) or not role:
         raise Invalid(f"a message needs a role, not {role!r}")
-    check_count(seq, "seq")
+    if seq is not None:
+        check_count(seq, "seq")
     moment = check_time(message.get("timestamp"), "timestamp")
-    given = {name: value for name, value in message.items() if value is not None and name in _NOTHING}
-    # JSON text of other writers is kept as it is: an import restores, it does not judge.
-    texts = {name: given.pop(name) for name in _JSON_FIELDS[1:] if isinstance(given.get(name), str)}
+    given = {name: value for name, value in message.items() if value is not None and name in _RESTORED}
     made = _made(given, moment, max_bytes)
-    if texts:
-        made.values |= texts
-        made.digest = digest(made.values)
-    made.media = _all_media(media_refs)
+    if not given.keys().isdisjoint(_KEPT):
+        _keep_texts(made, given)
+    if (references := media_refs or message.get("media_refs")) is not None:
+        made.media = _all_media(references)
     made.seq = seq
     made.active = 1 if message.get("active", 1) else 0
     return made
+
+
+_RESTORED = frozenset(_NOTHING) - {"timestamp"}
+_KEPT = ("reasoning_details", "codex_reasoning_items")
+
+
+def _keep_texts(made: Draft, given: Mapping[str, Any]) -> None:
+    """JSON text of other writers stays as it is: an import restores, it does not judge."""
+    texts = {name: given[name] for name in _KEPT if isinstance(given.get(name), str)}
+    if texts:
+        made.values |= texts
+        made.digest = digest(made.values)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .. import media, replay
-from ..drafts import check_count, draft
+from ..drafts import check_count, check_text, checked_media, draft
 from ..errors import Invalid
 from ..models import Draft, MediaRefRow, MessageRow, ToolCallRow
 from .handle import Handle, no_session
@@ -53,8 +53,9 @@ class Messages(Handle):
             "message_key": message_key,
             **fields,
         }
+        check_text(session_id, "session_id")
         check_count(expected_seq, "expected_seq")
-        made = self._draft({name: value for name, value in given.items() if value is not None}, self._clock())
+        made = self._draft({name: value for name, value in given.items() if value is not None}, float(self._clock()))
         return self.provider.append(session_id, (made,), expected_seq=expected_seq)[0]
 
     def append_messages(
@@ -64,6 +65,7 @@ class Messages(Handle):
 
         Each is a dict with the names of `append_message`: {"role": "user", "content": "..."}.
         """
+        check_text(session_id, "session_id")
         check_count(expected_seq, "expected_seq")
         return self.provider.append(session_id, self._drafts(messages), expected_seq=expected_seq)
 
@@ -72,7 +74,9 @@ class Messages(Handle):
         return self.provider.replace_messages(session_id, self._drafts(messages))
 
     def _drafts(self, messages: Iterable[Mapping[str, Any]]) -> list[Draft]:
-        now, made = self._clock(), []
+        if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
+            raise Invalid(f"messages must be a list of dicts, not {type(messages).__name__}")
+        now, made = float(self._clock()), []
         try:
             for message in messages:
                 made.append(self._draft(message, now))
@@ -88,8 +92,9 @@ class Messages(Handle):
             raise Invalid(f"a message must be a dict, not {type(message).__name__}")
         content = message.get("content")
         if isinstance(content, list | dict):
+            given = checked_media(message.get("media_refs"))
             content, found = media.extract(content, self._media_store().put)
-            message = {**message, "content": content, "media_refs": [*found, *(message.get("media_refs") or ())]}
+            message = {**message, "content": content, "media_refs": [*found, *given]}
         return draft(message, now, limit)
 
     def get_messages(

@@ -71,6 +71,8 @@ class Transfer(Handle):
         A session that exists is skipped and reported, never changed. A taken title gets the next number of its lineage.
         A parent that is nowhere is left out and noted.
         """
+        if not isinstance(documents, Iterable):
+            raise Invalid(f"sessions must be a list of dicts, not {type(documents).__name__}")
         report = ImportReport()
         parents: dict[str, str] = {}
         for number, document in enumerate(documents):
@@ -119,7 +121,12 @@ class Transfer(Handle):
         if not isinstance(rows, list):
             raise Invalid(f"messages must be a list, not {type(rows).__name__}")
         limit = self.features.max_content_bytes
-        drafts = [restored(row, max_bytes=limit, media_refs=_media_of(row)) for row in rows]
+        drafts: list[Draft] = []
+        try:
+            for row in rows:
+                drafts.append(restored(row, max_bytes=limit))
+        except Invalid as exc:
+            raise Invalid(f"message {len(drafts)}: {exc}") from exc
         return values, drafts
 
     def _free_title(self, document: Mapping[str, Any], report: ImportReport) -> str | None:
@@ -133,8 +140,9 @@ class Transfer(Handle):
         return free
 
     def _link(self, parents: Mapping[str, str], report: ImportReport) -> None:
+        imported = set(report.imported)
         for child, parent in parents.items():
-            if child not in report.imported:
+            if child not in imported:
                 continue
             if self.provider.get_session(parent) is None:
                 self._orphan(child, f"its parent {parent} is not here; imported without", report)
@@ -157,11 +165,6 @@ class Transfer(Handle):
 def _collision(existing: SessionRow, document: Mapping[str, Any]) -> str:
     same = (existing["ledger"], existing["last_seq"]) == (document.get("ledger"), document.get("last_seq"))
     return "already here, the same" if same else "the id is taken by a session with other messages"
-
-
-def _media_of(message: Any) -> list[Any]:
-    references = message.get("media_refs") if isinstance(message, Mapping) else None
-    return references if isinstance(references, list) else []
 
 
 def _tags(document: Mapping[str, Any]) -> list[str]:
