@@ -250,19 +250,21 @@ def restored(message: Mapping[str, Any], *, max_bytes: int, media_refs: Any = No
         raise Invalid(f"a message needs a role, not {role!r}")
     if seq is not None:
         check_count(seq, "seq")
-    moment = check_time(message.get("timestamp"), "timestamp")
-    given = {name: value for name, value in message.items() if value is not None and name in _RESTORED}
-    made = _made(given, moment, max_bytes)
+    if message.get("timestamp") is None:
+        raise Invalid("a message needs a timestamp in epoch seconds")
+    given = message
+    if not FIELDS.issuperset(message):
+        given = {name: value for name, value in message.items() if name in FIELDS}
+    made = _made(given, 0.0, max_bytes)
     if not given.keys().isdisjoint(_KEPT):
         _keep_texts(made, given)
-    if (references := media_refs or message.get("media_refs")) is not None:
-        made.media = _all_media(references)
+    if media_refs:
+        made.media = _all_media(media_refs)
     made.seq = seq
     made.active = 1 if message.get("active", 1) else 0
     return made
 
 
-_RESTORED = frozenset(_NOTHING) - {"timestamp"}
 _KEPT = ("reasoning_details", "codex_reasoning_items")
 
 
