@@ -15,6 +15,7 @@ from .handle import Handle
 
 EXPORT_FORMAT = "sessiondb/1"
 _PAGE = 200
+_NO_PARENT = "its parent {} is not here; imported without"
 # Derived from the messages on the way in, or meaningless in another store.
 _NOT_IMPORTED = frozenset({"message_count", "tool_call_count", "last_message_id", "ledger", "deleted_at", "title"})
 
@@ -81,8 +82,7 @@ class Transfer(Handle):
                 self._import_one(document, parents, report, dry_run)
             except Invalid as exc:
                 report.failed[name] = str(exc)
-        if not dry_run:
-            self._link(parents, report)
+        (self._foresee if dry_run else self._link)(parents, report)
         return report
 
     def _import_one(
@@ -96,13 +96,12 @@ class Transfer(Handle):
         if existing is not None:
             report.skipped[name] = _collision(existing, document)
             return
+        tags = _tags(document)
         parent = values.pop("parent_session_id", None)
         values["title"] = self._free_title(document, report)
         if parent:
             parents[name] = parent
-        if dry_run:
-            report.imported.append(name)
-        elif self.provider.create_session(values, drafts, tags=_tags(document)):
+        if dry_run or self.provider.create_session(values, drafts, tags=tags):
             report.imported.append(name)
             report.messages += len(drafts)
         else:
@@ -139,13 +138,20 @@ class Transfer(Handle):
         report.notes.append(f"{document['id']}: the title {title!r} is taken; imported as {free!r}")
         return free
 
+    def _foresee(self, parents: Mapping[str, str], report: ImportReport) -> None:
+        """Note the parents that an import would not find."""
+        imported = set(report.imported)
+        for child, parent in parents.items():
+            if parent not in imported and self.provider.get_session(parent) is None:
+                report.notes.append(f"{child}: {_NO_PARENT.format(parent)}")
+
     def _link(self, parents: Mapping[str, str], report: ImportReport) -> None:
         imported = set(report.imported)
         for child, parent in parents.items():
             if child not in imported:
                 continue
             if self.provider.get_session(parent) is None:
-                self._orphan(child, f"its parent {parent} is not here; imported without", report)
+                self._orphan(child, _NO_PARENT.format(parent), report)
             elif child == parent or child in {row["id"] for row in self.provider.ancestors(parent)}:
                 self._orphan(child, f"its parent {parent} is also its descendant; imported without", report)
             else:
