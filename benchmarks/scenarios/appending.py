@@ -11,7 +11,7 @@ APPEND_TO_FLOOR = Target(1.3)
 PEER_TO_APPEND = Target(2.5, least=True)
 MILLION = 1_000_000
 PEER_TO_APPEND_AT_A_MILLION = Target(40.0, least=True)
-BATCH_TO_LOOP = Target(0.6, least=True)
+BATCH_TO_FLOOR = Target(0.6, least=True)
 IMPORT_TO_PEER = Target(5.0, least=True)
 FLAT = Target(1.3)
 
@@ -97,9 +97,9 @@ def _rate(found: Race, times: Rounds) -> dict[str, float]:
 
 
 def _batch_ratios(found: Race, name: str) -> list[Comparison]:
-    """Against a loop that has the messages, and against one that has their rows: nobody is given those."""
-    made = against(found, f"{name}: rate / loop over messages", LOOP.name, "sessiondb", mean, BATCH_TO_LOOP)
-    made += against(found, f"{name}: rate / floor, rows ready", FLOOR.name, "sessiondb", mean)
+    """Against a loop that is given finished rows, and against one that makes them of messages."""
+    made = against(found, f"{name}: rate / floor, rows ready", FLOOR.name, "sessiondb", mean, BATCH_TO_FLOOR)
+    made += against(found, f"{name}: rate / loop over messages", LOOP.name, "sessiondb", mean)
     return made + worked(found, f"{name}: cpu / floor, rows ready", "sessiondb", FLOOR.name)
 
 
