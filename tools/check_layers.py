@@ -23,6 +23,7 @@ LAYERS = {
     "sessiondb.api": "api",
     "sessiondb.db": "api",
     "sessiondb.verify": "provider",
+    "sessiondb.bindings": "pure",
     "sessiondb.config": "pure",
     "sessiondb.config_file": "pure",
     "sessiondb.drafts": "pure",

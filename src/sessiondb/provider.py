@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from .bindings import Bindable
 from .models import (
     Draft,
     Filter,
@@ -52,11 +53,13 @@ class Features:
     substring_search: bool = True
     fuzzy_search: bool = True
     regex_search: bool = True
+    # Are the bindings of a gateway kept, each change and all that belongs to it in one transaction?
+    bindings: bool = False
     # The longest text of one message, in bytes of UTF-8.
     max_content_bytes: int = 64 * 1024 * 1024
 
 
-class SessionDBProvider(ABC):
+class SessionDBProvider(Bindable, ABC):
     """Stores sessions and messages; one instance per store, safe to use from many threads."""
 
     name: str
@@ -188,6 +191,11 @@ class SessionDBProvider(ABC):
 
     @abstractmethod
     def count_messages(self, session_id: str | None = None) -> int: ...
+
+    def find_keys(self, session_id: str, keys: Sequence[str]) -> dict[str, int]:
+        """Of these message keys those that the session has, with the ids of their messages."""
+        found = self.get_messages(session_id, include_inactive=True)
+        return {row["message_key"]: row["id"] for row in found if row["message_key"] in keys and row["message_key"]}
 
     @abstractmethod
     def replace_messages(self, session_id: str, messages: Sequence[Draft]) -> list[int]:

@@ -52,8 +52,8 @@ class TestSharing:
         assert session_key(Source("telegram", "group", "-100")).shared
 
     def test_strangers_without_a_chat_never_share_one(self) -> None:
-        keys = {session_key(Source("webhook", user_id=user)).text for user in ("a", "b", None)}
-        assert len(keys) == 3
+        keys = {session_key(Source("webhook", user_id=user)).text for user in ("a", "b")}
+        assert len(keys) == 2
 
     def test_profiles_are_apart(self) -> None:
         assert session_key(Source("telegram", chat_id="1")) != session_key(Source("telegram", chat_id="1", profile="x"))
@@ -61,7 +61,7 @@ class TestSharing:
 
 names = st.text(st.sampled_from("a:%@~1\x00\n 3A"), min_size=1, max_size=4).filter(lambda text: text.strip())
 ids = st.none() | names
-sources = st.builds(Source, names, st.sampled_from(["dm", "group", "channel"]), ids, ids, ids, profile=names)
+sources = st.builds(Source, names, st.sampled_from(["dm", "group", "channel"]), names, ids, ids, profile=names)
 
 
 @given(sources, sources, st.booleans(), st.booleans())
@@ -87,6 +87,10 @@ def test_what_is_no_key_is_none(text: str) -> None:
         (Source(""), "needs a platform"),
         (Source("telegram", chat_id=[1]), "chat_id must be text"),  # type: ignore[arg-type]
         (Source("telegram", chat_id="x" * 300), "chat_id is 300 characters long"),
+        (Source("telegram"), "strangers must not share"),
+        (Source("telegram", thread_id="1"), "strangers must not share"),
+        (Source("telegram", "group"), "needs a chat_id"),
+        (Source("telegram", "group", "a" * 256, "b" * 256, "c" * 256), "key of"),
     ],
 )
 def test_what_cannot_be_routed_is_refused(source: Source, complaint: str) -> None:

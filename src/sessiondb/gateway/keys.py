@@ -21,6 +21,8 @@ from ..errors import Invalid
 MAIN = "main"
 DM = "dm"
 _LONGEST = 256
+# What every store takes as a primary key.
+_LONGEST_KEY = 640
 _UNSAFE = re.compile(r"[:%\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 Aliases = Callable[[str], str]
@@ -76,6 +78,11 @@ class Key:
         return "".join(f":{_escaped(place)}" for place in places)
 
     @property
+    def prefix(self) -> str:
+        """What the keys of this profile and platform start with."""
+        return ":".join(map(_escaped, ["agent", self.profile, self.platform])) + ":"
+
+    @property
     def shared(self) -> bool:
         """Whether several people talk in this conversation."""
         return self.chat_type != DM and not self.participant
@@ -88,16 +95,35 @@ def session_key(source: Source, rules: Rules = Rules(), *, canonical: Aliases | 
     """
     platform = _checked(source.platform, "platform").lower()
     chat_type = _checked(source.chat_type or DM, "chat_type").lower()
-    one = canonical or (whatsapp_id if platform == "whatsapp" else str)
     chat_id, thread_id = _id(source.chat_id, "chat_id"), _id(source.thread_id, "thread_id")
-    person = one(_id(source.user_id_alt, "user_id_alt") or _id(source.user_id, "user_id"))
+    someone = person(source, canonical=canonical) or ""
     if chat_type == DM:
-        chat_id = one(chat_id)
-        participant = "" if chat_id else person
+        chat_id = _canonical(platform, canonical)(chat_id)
+        participant = "" if chat_id else someone
+        if not chat_id and not someone:
+            raise Invalid("a direct message needs a chat_id or a user_id: strangers must not share a session")
     else:
-        participant = person if _apart(rules, thread_id) else ""
+        participant = someone if _apart(rules, thread_id) else ""
+        if not chat_id and not thread_id and not participant:
+            raise Invalid(f"a message of a {chat_type} needs a chat_id, a thread_id or a user_id to be routed")
     profile = _checked(source.profile or MAIN, "profile")
-    return Key(profile, platform, chat_type, chat_id, thread_id, participant)
+    return _fitting(Key(profile, platform, chat_type, chat_id, thread_id, participant))
+
+
+def person(source: Source, *, canonical: Aliases | None = None) -> str | None:
+    """Who sent a message, by the one id that this person has; None when the platform does not tell."""
+    one = _canonical(_checked(source.platform, "platform").lower(), canonical)
+    return one(_id(source.user_id_alt, "user_id_alt") or _id(source.user_id, "user_id")) or None
+
+
+def _canonical(platform: str, given: Aliases | None) -> Aliases:
+    return given or (whatsapp_id if platform == "whatsapp" else str)
+
+
+def _fitting(key: Key) -> Key:
+    if len(key.text) > _LONGEST_KEY:
+        raise Invalid(f"the ids of a message make a key of {len(key.text)} characters; {_LONGEST_KEY} are allowed")
+    return key
 
 
 def _apart(rules: Rules, thread_id: str) -> bool:

@@ -184,6 +184,10 @@ class MessagePrimitives(SessionDBProvider):
         return found + tx.rows(UNPLACED_TURNS, {"session_id": session_id})
 
     @read
+    def find_keys(self, tx: Tx, session_id: str, keys: Sequence[str]) -> dict[str, int]:
+        return appends.known_keys(tx, session_id, keys)
+
+    @read
     def get_message(self, tx: Tx, message_id: int) -> MessageRow | None:
         found = tx.row(GET, {"id": message_id})
         return None if found is None else rows.message(found)

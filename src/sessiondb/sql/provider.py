@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .bindings import BindingPrimitives
 from .lineage import LineagePrimitives
 from .messages import MessagePrimitives
 from .sessions import SessionPrimitives
@@ -11,6 +12,7 @@ from .trash import TrashPrimitives
 
 
 class SQLProvider(
-    SessionPrimitives, MessagePrimitives, SurroundingPrimitives, LineagePrimitives, TrashPrimitives, StatPrimitives
+    SessionPrimitives, MessagePrimitives, SurroundingPrimitives, LineagePrimitives, TrashPrimitives, StatPrimitives,
+    BindingPrimitives,
 ):
     """Every primitive but life, health and size, which are the backend's."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...errors import NotSupported
 from ...provider import Features
+from .bindings import Bindings
 from .facts import Facts
 from .lineage import Lineage
 from .messages import Messages
@@ -20,11 +21,11 @@ from .trash import Trash
 __all__ = ["MemoryProvider"]
 
 
-class MemoryProvider(Sessions, Lineage, Messages, Trash, Facts):
+class MemoryProvider(Sessions, Lineage, Messages, Trash, Facts, Bindings):
     """Keeps sessions as long as it is open."""
 
     name = "memory"
-    features = Features(persistent=False, multi_process=False, read_only=False)
+    features = Features(persistent=False, multi_process=False, read_only=False, bindings=True)
 
     @classmethod
     def is_available(cls) -> bool:

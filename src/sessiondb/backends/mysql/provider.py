@@ -65,7 +65,7 @@ class _Closed:
 
 class MySQLProvider(SQLProvider):
     name = "mysql"
-    features = Features(indexed_search=True)
+    features = Features(indexed_search=True, bindings=True)
 
     def __init__(self) -> None:
         self.driver: Driver = _Closed()

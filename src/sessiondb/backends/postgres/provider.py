@@ -53,7 +53,7 @@ class _Closed:
 
 class PostgreSQLProvider(SQLProvider):
     name = "postgresql"
-    features = Features(indexed_search=True)
+    features = Features(indexed_search=True, bindings=True)
 
     def __init__(self) -> None:
         self.schema = "public"

@@ -52,7 +52,7 @@ class Handle:
 
 class SQLiteProvider(SQLProvider):
     name = "sqlite"
-    features = Features(indexed_search=True)
+    features = Features(indexed_search=True, bindings=True)
 
     def __init__(self) -> None:
         self.path: str | None = None

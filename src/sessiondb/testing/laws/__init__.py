@@ -14,6 +14,7 @@ from ..clock import FakeClock
 from ..requires import leave_out_what_does_not_apply
 from .appending import BatchLaws, ExpectationLaws, KeyLaws
 from .base import LawBase, NewSession, NewStore, OpenProvider
+from .bindings import BindingLaws, HandoverLaws, NoBindingLaws
 from .closed import ClosedLaws
 from .exact import ExactLaws
 from .facts import HealthLaws, MetaLaws, StatsLaws
@@ -48,6 +49,7 @@ GROUPS: tuple[type[LawBase], ...] = (
     DeleteLaws, RestoreLaws, RelinkLaws, EmptyTrashLaws, PruneLaws, ExportLaws, ImportLaws,
     WordLaws, HitLaws, NarrowLaws, SearchOrderLaws,
     SessionInputLaws, UsageInputLaws, MessageInputLaws, PageInputLaws, ErrorLaws, ClosedLaws,
+    BindingLaws, HandoverLaws, NoBindingLaws,
     LedgerLaws, MetaLaws, StatsLaws, HealthLaws, ThreadLaws, LifeLaws, OracleLaws,
 )  # fmt: skip
 
