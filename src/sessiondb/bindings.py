@@ -42,6 +42,7 @@ class Handover:
     left: tuple[str, Sequence[Draft]] | None = None
     # A session that ends: its id, reason and time. One that has ended stays as it is.
     end: tuple[str, str, float] | None = None
+    # A session that goes on in this conversation: its end is taken back, and it gets the key of the binding.
     reopen: str | None = None
     # The columns of a session that begins.
     create: Mapping[str, Any] | None = None

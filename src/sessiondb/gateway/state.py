@@ -47,6 +47,8 @@ class State:
     token: int = 0
     suspended: bool = False
     resume_pending: bool = False
+    # The message whose turn was interrupted by the end of its process.
+    pending: str | None = None
     lease: Lease | None = None
     notice: Notice | None = None
     saving: Saving | None = None
@@ -78,13 +80,18 @@ def read(text: str | None) -> State:
         lease=_part(Lease, values.get("lease")),
         notice=_part(Notice, values.get("notice")),
         saving=_part(Saving, values.get("saving")),
-        previous=values.get("previous") if isinstance(values.get("previous"), str) else None,
+        pending=_text(values.get("pending")),
+        previous=_text(values.get("previous")),
         waiting=tuple(each for each in values.get("waiting") or () if isinstance(each, dict)),
     )
 
 
 def _number(value: Any) -> int:
     return value if isinstance(value, int) else 0
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _part(kind: type[Any], values: Any) -> Any:

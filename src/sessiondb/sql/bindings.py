@@ -50,7 +50,7 @@ END = """
 """
 REOPEN = """
     UPDATE sessions
-       SET ended_at = NULL, end_reason = NULL
+       SET ended_at = NULL, end_reason = NULL, session_key = :session_key
      WHERE id = :id
 """
 
@@ -72,7 +72,7 @@ class BindingPrimitives(SessionDBProvider):
         if not same(stored, old):
             return None
         tx.run(INSERT if stored is None else UPDATE, asdict(new))
-        _hand_over(tx, new.active_session_id, handover)
+        _hand_over(tx, new, handover)
         return 0 if new.active_session_id is None else _position(tx, new.active_session_id)
 
     @write
@@ -85,18 +85,18 @@ def _binding(row: Row | None) -> Binding | None:
     return None if row is None else Binding(**rows.named(BINDING_COLUMNS, row))
 
 
-def _hand_over(tx: Tx, active: str | None, handover: Handover) -> None:
+def _hand_over(tx: Tx, new: Binding, handover: Handover) -> None:
     if handover.left is not None:
         _append(tx, handover.left[0], handover.left[1])
     if handover.end is not None:
         session_id, reason, ended_at = handover.end
         tx.run(END, {"id": session_id, "end_reason": reason, "ended_at": ended_at})
-    if handover.reopen is not None and not tx.run(REOPEN, {"id": handover.reopen}):
+    if handover.reopen is not None and not tx.run(REOPEN, {"id": handover.reopen, "session_key": new.session_key}):
         raise no_session(handover.reopen)
     if handover.create is not None and not insert_session(tx, handover.create, (), ()):
         raise AlreadyExists(f"session {handover.create['id']!r} exists; begin another")
-    if handover.messages and active is not None:
-        _append(tx, active, handover.messages)
+    if handover.messages and new.active_session_id is not None:
+        _append(tx, new.active_session_id, handover.messages)
 
 
 def _append(tx: Tx, session_id: str, messages: Sequence[Draft]) -> None:

@@ -12,7 +12,12 @@ from .trash import TrashPrimitives
 
 
 class SQLProvider(
-    SessionPrimitives, MessagePrimitives, SurroundingPrimitives, LineagePrimitives, TrashPrimitives, StatPrimitives,
+    SessionPrimitives,
+    MessagePrimitives,
+    SurroundingPrimitives,
+    LineagePrimitives,
+    TrashPrimitives,
+    StatPrimitives,
     BindingPrimitives,
 ):
     """Every primitive but life, health and size, which are the backend's."""

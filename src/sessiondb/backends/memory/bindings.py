@@ -25,7 +25,7 @@ class Bindings(MemoryBase):
         if not same(tables.bindings.get(new.session_key), old):
             return None
         _check(tables, new.active_session_id, handover)
-        _hand_over(tables, new.active_session_id, handover)
+        _hand_over(tables, new, handover)
         tables.bindings[new.session_key] = new
         active = new.active_session_id
         return 0 if active is None else int(tables.session(active).values["last_seq"])
@@ -49,18 +49,18 @@ def _check(tables: Tables, active: str | None, handover: Handover) -> None:
         tables.session(active)
 
 
-def _hand_over(tables: Tables, active: str | None, handover: Handover) -> None:
+def _hand_over(tables: Tables, new: Binding, handover: Handover) -> None:
     if handover.left is not None:
         store(tables, tables.session(handover.left[0]), handover.left[1])
     if handover.end is not None:
         _end(tables, *handover.end)
     if handover.reopen is not None:
-        tables.session(handover.reopen).values.update(ended_at=None, end_reason=None)
+        tables.session(handover.reopen).values.update(ended_at=None, end_reason=None, session_key=new.session_key)
     if handover.create is not None:
         created = new_session(tables, handover.create)
         tables.sessions[created.id] = created
-    if handover.messages and active is not None:
-        store(tables, tables.session(active), handover.messages)
+    if handover.messages and new.active_session_id is not None:
+        store(tables, tables.session(new.active_session_id), handover.messages)
 
 
 def _end(tables: Tables, session_id: str, reason: str, ended_at: float) -> None:

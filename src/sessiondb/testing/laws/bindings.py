@@ -130,7 +130,8 @@ class HandoverLaws(LawBase):
     def test_an_ended_session_is_taken_up_again(self, db: SessionDB, session: NewSession) -> None:
         db.end_session(session(), "user_exit")
         db.provider.swap_binding(None, replace(FIRST, active_session_id="s"), Handover(reopen="s"))
-        assert (stored(db, "s")["ended_at"], stored(db, "s")["end_reason"]) == (None, None)
+        row = stored(db, "s")
+        assert (row["ended_at"], row["end_reason"], row["session_key"]) == (None, None, "k")
 
     @requires("bindings")
     def test_who_comes_second_leaves_no_trace(self, db: SessionDB) -> None:
