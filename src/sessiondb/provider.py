@@ -192,10 +192,14 @@ class SessionDBProvider(Bindable, ABC):
     @abstractmethod
     def count_messages(self, session_id: str | None = None) -> int: ...
 
-    def find_keys(self, session_id: str, keys: Sequence[str]) -> dict[str, int]:
-        """Of these message keys those that the session has, with the ids of their messages."""
-        found = self.get_messages(session_id, include_inactive=True)
-        return {row["message_key"]: row["id"] for row in found if row["message_key"] in keys and row["message_key"]}
+    def find_keys(self, session_ids: Sequence[str], keys: Sequence[str]) -> dict[str, str]:
+        """Of these message keys those that one of the sessions has, with that session."""
+        found = {
+            row["message_key"]: session_id
+            for session_id in session_ids
+            for row in self.get_messages(session_id, include_inactive=True)
+        }
+        return {key: found[key] for key in keys if key in found}
 
     @abstractmethod
     def replace_messages(self, session_id: str, messages: Sequence[Draft]) -> list[int]:

@@ -43,4 +43,3 @@ class Entry:
     create: Mapping[str, Any] | None = None
     end: tuple[str, str, float] | None = None
     notice: Notice | None = None
-    previous: str | None = None

@@ -121,8 +121,8 @@ class Router(Table):
 
         def begin(view: View) -> Route | None:
             entry = self._fresh(view, source, reason)
-            state = view.state.next(**_entered(entry), notice=None, waiting=(), **_without_lease(view))
-            handover = Handover(left=self._left(view, "reset"), end=entry.end, create=entry.create)
+            state = view.state.next(**_entered(entry), notice=None, waiting=_unplaced(view), **_without_lease(view))
+            handover = Handover(left=self._left(view, "reset", with_waiting=True), end=entry.end, create=entry.create)
             if self.swap(view, state, entry.session_id, handover, self._person(source)) is None:
                 return None
             return Route(key, entry.session_id, True)
@@ -138,11 +138,10 @@ class Router(Table):
             if view.session is not None and view.session["id"] == target:
                 return Route(key, target)
             state = view.state.next(
-                **_FORGOTTEN, notice=None, previous=None if view.session is None else view.session["id"],
-                waiting=(), **_without_lease(view),
+                **_FORGOTTEN, notice=None, waiting=_unplaced(view), **_without_lease(view),
             )  # fmt: skip
             handover = Handover(
-                left=self._left(view, "switch"),
+                left=self._left(view, "switch", with_waiting=True),
                 end=None if view.session is None else (view.session["id"], SWITCHED, view.now),
                 reopen=target,
                 # Moves the position on: a turn that still runs there, from another chat, is over.
@@ -186,16 +185,16 @@ class Router(Table):
     def _received(self, view: View, source: Source, given: dict[str, Any]) -> Arrival | None:
         message_key = given.get("message_key")
         lease = view.state.lease
-        runs = lease is not None and is_alive(lease, view.now)
+        runs = lease is not None and view.session is not None and is_alive(lease, view.now)
         stored_in = self._stored_in(view, message_key)
         unfinished = stored_in is not None and not runs and _pending(view.state) == message_key
-        if stored_in is not None and not unfinished:
+        if stored_in is not None and (not unfinished or view.session is None):
             return Arrival("duplicate", stored_in)
         if lease is not None and runs and (self.when_busy == "queue" or lease.user_id != self._person(source)):
             return self._queued(view, given, source)
-        stays = view.session is not None and (runs or stored_in == view.session["id"])
+        stays = view.session is not None and (runs or unfinished)
         entry = Entry(view.session["id"]) if stays and view.session is not None else self._entry(view, source)
-        return None if entry is None else self._started(view, source, entry, given)
+        return None if entry is None else self._started(view, source, entry, given, new=stored_in is None)
 
     def _stored_in(self, view: View, message_key: str | None) -> str | None:
         """Where a message was stored when it was delivered before: a platform may deliver after a reset, too."""
@@ -203,26 +202,24 @@ class Router(Table):
             return None
         if any(each.get("message_key") == message_key for each in view.state.waiting):
             return view.session["id"] if view.session is not None else ""
-        places = [view.session["id"] if view.session is not None else None, view.state.previous]
-        places += [view.binding.active_session_id if view.binding is not None else None]
-        for place in dict.fromkeys(filter(None, places)):
-            if self.db.provider.find_keys(place, [message_key]):
-                return place
-        return None
+        places = [view.session["id"]] if view.session is not None else []
+        places += [view.binding.active_session_id] if view.binding and view.binding.active_session_id else []
+        return self.db.provider.find_keys([*places, *view.state.recent], [message_key]).get(message_key)
 
     def _queued(self, view: View, given: dict[str, Any], source: Source) -> Arrival | None:
-        assert view.session is not None
+        assert view.binding is not None
+        active = view.binding.active_session_id
         state = view.state.next(waiting=(*view.state.waiting, given))
-        done = self.swap(view, state, view.session["id"], Handover(), self._person(source))
-        return None if done is None else Arrival("queued", view.session["id"])
+        done = self.swap(view, state, active, Handover(), self._person(source))
+        return None if done is None else Arrival("queued", active or "")
 
-    def _started(self, view: View, source: Source, entry: Entry, given: dict[str, Any]) -> Arrival | None:
+    def _started(self, view: View, source: Source, entry: Entry, given: dict[str, Any], *, new: bool) -> Arrival | None:
         before = view.state
         lease = Lease(
             self.holder, before.token + 1, view.now + self.lease_seconds, self._person(source), given.get("message_key")
         )
         state = before.next(**_entered(entry), lease=lease, token=lease.token, notice=None, waiting=())
-        messages = [self.draft(each) for each in (*before.waiting, given)]
+        messages = [self.draft(each) for each in (*before.waiting, *([given] if new else []))]
         stays = view.session is not None and view.session["id"] == entry.session_id
         left = self._left(view, "new message" if stays else "reset")
         handover = Handover(left=left, end=entry.end, create=entry.create, messages=messages)
@@ -249,7 +246,7 @@ class Router(Table):
     def reason(self, view: View) -> str | None:
         """Why a new session begins: "new" when there never was one, else what `reset_reason` says."""
         if view.session is None:
-            return "new" if view.state.notice is None and view.state.previous is None else "ended"
+            return "ended" if view.state.notice or view.state.recent else "new"
         lease = view.state.lease
         facts = policies_of.State(
             last_active=_last_active(view.session),
@@ -283,7 +280,7 @@ class Router(Table):
         }
         created = session_values(new_session_id(now), view.key.platform, now, fields)
         end = None if old is None else (old["id"], RESET, now)
-        return Entry(created["id"], created, end, notice, parent)
+        return Entry(created["id"], created, end, notice)
 
     def save_first(self, view: View, reason: str) -> bool:
         """Give the agent its turn before a reset; False when it had it, or failed too often.
@@ -299,7 +296,8 @@ class Router(Table):
         if saving.done or saving.tries >= SAVING_TRIES:
             return False
         counted = replace(saving, tries=saving.tries + 1)
-        if self.swap(view, view.state.next(saving=counted), session_id, Handover()) is None:
+        active = view.binding.active_session_id if view.binding is not None else session_id
+        if self.swap(view, view.state.next(saving=counted), active, Handover()) is None:
             return True
         try:
             self.before_reset(session_id, reason)
@@ -328,13 +326,19 @@ class Router(Table):
     def _is_dead(self, lease: Lease | None) -> bool:
         return lease is not None and not is_alive(lease, self.clock())
 
-    def _left(self, view: View, why: str) -> tuple[str, list[Draft]] | None:
+    def _left(self, view: View, why: str, *, with_waiting: bool = False) -> tuple[str, list[Draft]] | None:
         """The record that a turn was interrupted; it moves the session's position on, so that turn cannot append."""
-        lease = view.state.lease
-        if lease is None or view.session is None:
+        place = _place(view)
+        if place is None:
             return None
-        reason = why if is_alive(lease, view.now) else "stopped"
-        return view.session["id"], [self.draft(interruption(reason, lease.token), injected=True)]
+        lease = view.state.lease
+        records = []
+        if lease is not None:
+            reason = why if is_alive(lease, view.now) else "stopped"
+            records.append(self.draft(interruption(reason, lease.token), injected=True))
+        if with_waiting:
+            records += [self.draft(each) for each in view.state.waiting]
+        return (place, records) if records else None
 
     def _policy(self, key: Key) -> policies_of.ResetPolicy:
         return self.policies.of(key.platform, key.chat_type)
@@ -350,7 +354,17 @@ _FORGOTTEN: dict[str, Any] = {"suspended": False, "resume_pending": False, "pend
 def _entered(entry: Entry) -> dict[str, Any]:
     if entry.create is None:
         return {"resume_pending": False, "pending": None}
-    return {**_FORGOTTEN, "previous": entry.previous}
+    return _FORGOTTEN
+
+
+def _place(view: View) -> str | None:
+    """Where the turn of a lease appends: not always where the conversation goes on since."""
+    return view.binding.active_session_id if view.binding is not None and view.session is not None else None
+
+
+def _unplaced(view: View) -> tuple[dict[str, Any], ...]:
+    """What still waits when a session is left: nothing, for it is stored there, unless the session is gone."""
+    return view.state.waiting if _place(view) is None else ()
 
 
 def _pending(state: State) -> str | None:

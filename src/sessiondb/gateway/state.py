@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+# How many sessions back a message delivered again is still known.
+REMEMBERED = 16
+
 
 @dataclass(frozen=True, slots=True)
 class Lease:
@@ -52,13 +55,19 @@ class State:
     lease: Lease | None = None
     notice: Notice | None = None
     saving: Saving | None = None
-    # The session before this one: a message that is delivered again may be there.
-    previous: str | None = None
+    # The sessions before this one, the last first: a message that is delivered again may be there.
+    recent: tuple[str, ...] = ()
     # Messages that wait for the end of the turn.
     waiting: tuple[dict[str, Any], ...] = ()
 
     def text(self) -> str:
         return json.dumps({name: value for name, value in asdict(self).items() if value}, ensure_ascii=True)
+
+    def left(self, session_id: str | None) -> State:
+        """With one more session behind it."""
+        if session_id is None:
+            return self
+        return replace(self, recent=tuple(dict.fromkeys((session_id, *self.recent)))[:REMEMBERED])
 
     def next(self, **changes: Any) -> State:
         return replace(self, rev=self.rev + 1, **changes)
@@ -81,7 +90,7 @@ def read(text: str | None) -> State:
         notice=_part(Notice, values.get("notice")),
         saving=_part(Saving, values.get("saving")),
         pending=_text(values.get("pending")),
-        previous=_text(values.get("previous")),
+        recent=tuple(each for each in values.get("recent") or () if isinstance(each, str)),
         waiting=tuple(each for each in values.get("waiting") or () if isinstance(each, dict)),
     )
 

@@ -78,6 +78,8 @@ class Table:
         """Write the next state of a conversation; the last position of its session, None when somebody was faster."""
         old, key = view.binding, view.key
         known = user_id if old is None else user_id or old.user_id
+        if old is not None and old.active_session_id != active:
+            state = state.left(old.active_session_id)
         new = Binding(
             session_key=key.text,
             platform=key.platform,
@@ -127,8 +129,11 @@ class Table:
         def mark(view: View) -> bool | None:
             if view.binding is None:
                 return True
-            active = view.session["id"] if view.session is not None else view.binding.active_session_id
-            return None if self.swap(view, view.state.next(**changes), active, Handover()) is None else True
+            return (
+                None
+                if self.swap(view, view.state.next(**changes), view.binding.active_session_id, Handover()) is None
+                else True
+            )
 
         self.until_done(key, mark)
 

@@ -129,7 +129,8 @@ class Turn:
             lease is not None
             and (lease.holder, lease.token) == (self.lease.holder, self.lease.token)
             and view.session is not None
-            and view.session["id"] == self.session_id
+            and view.binding is not None
+            and view.binding.active_session_id == self.session_id
         )
 
     def _over(self) -> Interrupted:
@@ -184,17 +185,16 @@ class Turn:
         return answer[0]
 
     def _next(self, view: View) -> tuple[Turn] | None:
-        waiting = view.state.waiting
+        assert view.session is not None
+        session_id, waiting = view.session["id"], view.state.waiting
         lease = Lease(
             self.lease.holder, view.state.token + 1, view.now + self.router.lease_seconds,
             _sender(waiting[-1], self.lease.user_id), waiting[-1].get("message_key"),
         )  # fmt: skip
         state = view.state.next(lease=lease, token=lease.token, waiting=())
         handover = Handover(messages=[self.router.draft(each) for each in waiting])
-        last_seq = self.router.swap(view, state, self.session_id, handover)
-        if last_seq is None:
-            return None
-        return (Turn(self.router, self.key, self.session_id, lease, last_seq),)
+        last_seq = self.router.swap(view, state, session_id, handover)
+        return None if last_seq is None else (Turn(self.router, self.key, session_id, lease, last_seq),)
 
     def abandon(self, reason: str = "failed") -> None:
         """Give up: stored as an interruption. Nothing happens when the turn was over."""

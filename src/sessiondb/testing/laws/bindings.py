@@ -87,11 +87,12 @@ class BindingLaws(LawBase):
         assert sorted(map(str, answers)) == ["1", "None", "None", "None"]
         assert [row["id"] for row in db.search_sessions()] == [bound.active_session_id]
 
-    @requires("bindings")
     def test_known_message_keys_are_found(self, db: SessionDB, session: NewSession) -> None:
-        message_id = db.append_message(session(), "user", "a", message_key="k1")
-        assert db.provider.find_keys("s", ["k1", "k2"]) == {"k1": message_id}
-        assert db.provider.find_keys("ghost", ["k1"]) == {}
+        for name in ("s", "t"):
+            db.append_message(session(name), "user", "a", message_key=f"k-{name}")
+        assert db.provider.find_keys(["s", "ghost"], ["k-s", "k-t", "k-u"]) == {"k-s": "s"}
+        assert db.provider.find_keys(["s", "t"], ["k-s", "k-t"]) == {"k-s": "s", "k-t": "t"}
+        assert (db.provider.find_keys([], ["k-s"]), db.provider.find_keys(["s"], [])) == ({}, {})
 
 
 class HandoverLaws(LawBase):

@@ -99,7 +99,7 @@ PRIMITIVES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "descendants": (("s",), {}),
     "drop_binding": ((BINDING,), {}),
     "empty_trash": ((1.0,), {}),
-    "find_keys": (("s", ["k"]), {}),
+    "find_keys": ((["s"], ["k"]), {}),
     "find_ids": (("s", 2), {}),
     "find_titles": (("deploy",), {}),
     "get_binding": (("k",), {}),
