@@ -48,7 +48,8 @@ def with_lease(router: Router, number: int) -> bool:
     try:
         with arrival.turn as turn:
             time.sleep(random.uniform(0.0, 0.002))
-            turn.append([{"role": "assistant", "content": answer(number)}])
+            turn.append([{"role": "assistant", "content": f"step {number}"}])
+            turn.end([{"role": "assistant", "content": answer(number)}])
     except Interrupted:
         return False
     return True

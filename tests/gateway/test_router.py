@@ -104,6 +104,23 @@ class TestTurns:
         record = everywhere.get_messages(first.session_id)[1]
         assert (record["finish_reason"], record["role"], record["injected"]) == ("interrupted", "assistant", 1)
 
+    def test_an_answer_stored_with_the_end_is_given_once(self, everywhere: SessionDB, clock: FakeClock) -> None:
+        router = Router(everywhere, clock=clock, lease_seconds=60)
+        first = router.receive(ANN, "one", message_key="1")
+        with first.turn as turn:
+            turn.end([said("one!")])
+        clock.move(61)
+        assert router.receive(ANN, "one", message_key="1").status == "duplicate"
+        assert texts(everywhere, first.session_id) == ["one", "one!"]
+
+    def test_last_words_come_before_what_waited(self, db: SessionDB, router) -> None:
+        queue = router(when_busy="queue")
+        first = queue.receive(ANN, "one")
+        queue.receive(ANN, "two")
+        following = first.turn.end([said("one!")])
+        following.append([said("two!")])
+        assert texts(db, first.session_id) == ["one", "one!", "two", "two!"]
+
     def test_an_interrupted_turn_can_neither_end_nor_renew(self, router) -> None:
         first = router().receive(ANN, "one")
         router().receive(ANN, "two")

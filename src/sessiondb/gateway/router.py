@@ -255,6 +255,9 @@ class Router(Table):
             busy=(lease is not None and is_alive(lease, view.now)) or self.is_busy(view.key.text),
             ended=view.session["ended_at"] is not None,
         )
+        saving = view.state.saving
+        if saving is not None and saving.session_id == view.session["id"] and not (facts.busy or facts.ended):
+            return saving.reason
         return reset_reason(self._policy(view.key), facts, view.now)
 
     def _fresh(self, view: View, source: Source, reason: str) -> Entry:
@@ -292,7 +295,7 @@ class Router(Table):
         session_id = view.session["id"]
         saving = view.state.saving
         if saving is None or saving.session_id != session_id:
-            saving = Saving(session_id)
+            saving = Saving(session_id, reason)
         if saving.done or saving.tries >= SAVING_TRIES:
             return False
         counted = replace(saving, tries=saving.tries + 1)

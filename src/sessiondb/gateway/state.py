@@ -40,6 +40,8 @@ class Saving:
     """How the turn before a reset, in which memories are saved, went for one session."""
 
     session_id: str
+    # Decided once: what is said while saving does not make the session young again.
+    reason: str
     tries: int = 0
     done: bool = False
 

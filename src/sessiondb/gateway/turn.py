@@ -72,6 +72,7 @@ class Turn:
         self._appended = 0
         self._mark = blake2s(key.text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
         self.following: Turn | None = None
+        self.ended = False
 
     @property
     def token(self) -> int:
@@ -87,8 +88,7 @@ class Turn:
 
         After a lost connection the same call may be made again: it stores nothing twice.
         """
-        given = [self._keyed(message, number) for number, message in enumerate(messages)]
-        drafts = [self.router.draft(each) for each in given]
+        drafts = self._drafts(messages)
         if not drafts:
             return []
         if self.router.clock() > self.lease.until - self.router.lease_seconds / 2:
@@ -99,6 +99,9 @@ class Turn:
         if self.router.transcripts is not None:
             self.router.transcripts.write(self.router.db, self.session_id)
         return ids
+
+    def _drafts(self, messages: Iterable[Mapping[str, Any]]) -> list[Draft]:
+        return [self.router.draft(self._keyed(message, number)) for number, message in enumerate(messages)]
 
     def _stored(self, drafts: list[Draft]) -> list[int]:
         while True:
@@ -166,25 +169,27 @@ class Turn:
         self.session_id = child
         return child
 
-    def end(self) -> Turn | None:
-        """Finish; the turn that answers what waited meanwhile, or None. Raises Interrupted when it was over before."""
-        self.following = self._ended()
-        return self.following
+    def end(self, messages: Iterable[Mapping[str, Any]] = ()) -> Turn | None:
+        """Finish, with the last words in the same transaction; the turn that answers what waited, or None.
 
-    def _ended(self) -> Turn | None:
+        A message whose answer is stored this way is never answered again. Raises Interrupted when the turn was over.
+        """
+        drafts = self._drafts(messages)
+
         def finish(view: View) -> tuple[Turn | None] | None:
             if not self._is_mine(view):
                 raise self._over()
-            waiting = view.state.waiting
-            if not waiting:
-                done = self.router.swap(view, view.state.next(lease=None), self.session_id, Handover())
-                return None if done is None else (None,)
-            return self._next(view)
+            if view.state.waiting:
+                return self._next(view, drafts)
+            handover = Handover(messages=drafts)
+            done = self.router.swap(view, view.state.next(lease=None), self.session_id, handover)
+            return None if done is None else (None,)
 
-        answer: tuple[Turn | None] = self.router.until_done(self.key, finish)
-        return answer[0]
+        self.following = self.router.until_done(self.key, finish)[0]
+        self.ended = True
+        return self.following
 
-    def _next(self, view: View) -> tuple[Turn] | None:
+    def _next(self, view: View, last_words: list[Draft]) -> tuple[Turn] | None:
         assert view.session is not None
         session_id, waiting = view.session["id"], view.state.waiting
         lease = Lease(
@@ -192,7 +197,7 @@ class Turn:
             _sender(waiting[-1], self.lease.user_id), waiting[-1].get("message_key"),
         )  # fmt: skip
         state = view.state.next(lease=lease, token=lease.token, waiting=())
-        handover = Handover(messages=[self.router.draft(each) for each in waiting])
+        handover = Handover((self.session_id, last_words), messages=[self.router.draft(each) for each in waiting])
         last_seq = self.router.swap(view, state, session_id, handover)
         return None if last_seq is None else (Turn(self.router, self.key, session_id, lease, last_seq),)
 
@@ -216,6 +221,7 @@ class Turn:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if error is None:
-            self.end()
+            if not self.ended:
+                self.end()
         elif not isinstance(error, Interrupted):
             self.abandon()
