@@ -20,6 +20,7 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / PACKAGE
 # The longest name that fits decides; a new top-level module gets a line here.
 LAYERS = {
     "sessiondb": "api",
+    "sessiondb.aio": "api",
     "sessiondb.api": "api",
     "sessiondb.db": "api",
     "sessiondb.verify": "provider",

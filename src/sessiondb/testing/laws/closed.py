@@ -49,6 +49,7 @@ API: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "index": ((), {}),
     "import_sessions": (([{"id": "s", "source": "cli", "started_at": 1.0}],), {}),
     "iter_export": ((), {}),
+    "iter_messages": (("s",), {}),
     "lineage_root": (("s",), {}),
     "list_prunable": ((), {}),
     "list_sessions_rich": ((), {}),
