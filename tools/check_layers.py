@@ -29,6 +29,8 @@ LAYERS = {
     "sessiondb.drafts": "pure",
     "sessiondb.errors": "pure",
     "sessiondb.ids": "pure",
+    "sessiondb.importers": "pure",
+    "sessiondb.importers.runner": "parts",
     "sessiondb.jsontext": "pure",
     "sessiondb.ledger": "pure",
     "sessiondb.media": "pure",

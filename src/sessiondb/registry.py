@@ -24,6 +24,12 @@ TABLES: dict[str, dict[str, str]] = {
         "postgresql": "sessiondb.backends.postgres:PostgreSQLProvider",
         "sqlite": "sessiondb.backends.sqlite:SQLiteProvider",
     },
+    # What reads the database files of other programs for the importers.
+    "foreign": {
+        "sqlite": "sessiondb.backends.sqlite.foreign:ForeignDatabase",
+    },
+    # In order of detection: a file belongs to the first that knows it, so general formats come last.
+    "importers": {},
     "upkeep": {
         "sqlite": "sessiondb.backends.sqlite.upkeep:SQLiteUpkeep",
     },
@@ -51,7 +57,8 @@ def load(kind: str, name: str) -> Any:
     place = _table(kind).get(name)
     if place is not None:
         module, _, attribute = place.partition(":")
-        return getattr(import_module(module), attribute)
+        part = import_module(module)
+        return getattr(part, attribute) if attribute else part
     found = _entry_points(kind).get(name)
     if found is None:
         raise Invalid(f"unknown {kind.removesuffix('s')} {name!r}; known: {', '.join(names(kind))}")

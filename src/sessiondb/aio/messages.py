@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from .handle import AsyncHandle
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping
+    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
     from typing import Any
 
-    from ..models import MediaRefRow, MessageRow, ToolCallRow
+    from ..models import MediaRefRow, Merged, MessageRow, ToolCallRow
 
 
 class AsyncMessages(AsyncHandle):
@@ -77,6 +77,16 @@ class AsyncMessages(AsyncHandle):
     async def replace_messages(self, session_id: str, messages: Iterable[Mapping[str, Any]]) -> list[int]:
         """Put `messages` in the place of all there are, in one transaction. Raises NotFound."""
         return await self._write(session_id, lambda db: db.replace_messages(session_id, messages))
+
+    async def merge_messages(
+        self, session_id: str, messages: Iterable[Mapping[str, Any]], *, hidden: Sequence[str] = ()
+    ) -> Merged:
+        """Bring messages of another store up to date here: new keys are appended, changed content is rewritten.
+
+        Each needs a `message_key`, and may say `active`: 0 hides it, and so do the keys in `hidden`; nothing hidden is
+        shown again. Raises NotFound.
+        """
+        return await self._write(session_id, lambda db: db.merge_messages(session_id, messages, hidden=hidden))
 
     async def get_messages(
         self,
