@@ -30,6 +30,7 @@ from .models import (
     TextMode,
     ToolCallRow,
 )
+from .moving import Movable
 from .replay import TURN_COLUMNS, Turn, turn
 from .rows import context_line
 
@@ -58,7 +59,7 @@ class Features:
     max_content_bytes: int = 64 * 1024 * 1024
 
 
-class SessionDBProvider(ABC):
+class SessionDBProvider(Movable, ABC):
     """Stores sessions and messages; one instance per store, safe to use from many threads."""
 
     name: str

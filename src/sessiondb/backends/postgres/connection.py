@@ -12,6 +12,7 @@ from ...sql.appends import INSERT_PLACED
 from ...sql.dialect import Dialect
 from ...sql.driver import Params, Row
 from ...sql.escape import SURROGATES_AND_NUL, escape
+from . import copying
 from .index.vectors import index_rows
 
 Connection = psycopg.Connection[Row]
@@ -59,6 +60,8 @@ class PostgresTx:
         return None if found is None else int(found[0])
 
     def insert_many(self, sql: str, params: Sequence[Params]) -> list[int]:
+        if sql is INSERT_PLACED and len(params) >= copying.ENOUGH:
+            return copying.copied(self, params)
         cursor = self.connection.cursor()
         text = self.dialect.text(f"{sql} RETURNING {_id_of(sql)}").encode()
         cursor.executemany(text, [storable(each) for each in params], returning=True)
