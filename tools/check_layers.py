@@ -32,6 +32,7 @@ LAYERS = {
     "sessiondb.ledger": "pure",
     "sessiondb.media": "pure",
     "sessiondb.models": "pure",
+    "sessiondb.recap": "pure",
     "sessiondb.registry": "pure",
     "sessiondb.replay": "pure",
     "sessiondb.rows": "pure",
