@@ -84,7 +84,13 @@ class InsightLaws(LawBase):
 
     def test_messages_are_counted_by_steps_of_time(self, db: SessionDB, session: NewSession) -> None:
         session("a")
-        for moment, role in ((899.0, "user"), (900.0, "user"), (900.5, "assistant"), (1799.9, "user"), (1800.0, "user")):
+        for moment, role in (
+            (899.0, "user"),
+            (900.0, "user"),
+            (900.5, "assistant"),
+            (1799.9, "user"),
+            (1800.0, "user"),
+        ):
             db.append_message("a", role, "x", timestamp=moment)
         assert db.provider.activity(Filter(), MessageFilter(), 900) == [
             Activity(0.0, "user", None, 1),
