@@ -41,7 +41,11 @@ def _show_message(message: MessageRow, *, tools: bool, reasoning: bool, focus: i
     when = time.strftime("%H:%M", time.localtime(message["timestamp"]))
     here = message["id"] == focus
     output.say(
-        mark(message["role"]), " ", ink.bold(who), ink.dim(f" · {when} · #{message['id']}"), ink.found(" ←") if here else ""
+        mark(message["role"]),
+        " ",
+        ink.bold(who),
+        ink.dim(f" · {when} · #{message['id']}"),
+        ink.found(" ←") if here else "",
     )
     for style, text in body:
         say_indented(text, style)
@@ -65,7 +69,9 @@ def calls(tool_calls: Any) -> list[str]:
     """Each call with its arguments on one line."""
     given = tool_calls if isinstance(tool_calls, list) else [tool_calls] if tool_calls else []
     names = called(tool_calls)
-    return [cut(line(f"{name}({_arguments(call)})"), _LONGEST_ARGUMENT) for name, call in zip(names, given, strict=True)]
+    return [
+        cut(line(f"{name}({_arguments(call)})"), _LONGEST_ARGUMENT) for name, call in zip(names, given, strict=True)
+    ]
 
 
 def _arguments(call: Any) -> str:

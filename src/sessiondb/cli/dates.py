@@ -11,7 +11,7 @@ from ..upkeep import seconds
 _DAY = 86_400.0
 
 
-class Moment(click.ParamType):
+class Moment(click.ParamType[float]):
     """2025-03-05, 2025-03-05T14:30, today, yesterday, or how long ago: 12h, 7d, 2w. Gives epoch seconds."""
 
     name = "when"
@@ -30,7 +30,7 @@ class Moment(click.ParamType):
         return found
 
 
-class Days(click.ParamType):
+class Days(click.ParamType[float]):
     """A number of days, such as 30, or a duration such as 12h, 30d or 2w. Gives days."""
 
     name = "duration"

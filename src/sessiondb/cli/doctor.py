@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-import click
-
 from ..errors import Corrupt
 from ..upkeep import Diagnosis, Upkeep
 from . import answers, options, output

@@ -86,7 +86,9 @@ def find(db: SessionDB, wanted: Wanted) -> Found:
         mode=wanted.mode,
         where=wanted.where,
     )
-    return Found(db, wanted, [{**hit, "partial": False} for hit in results], results.total, results.index_lag, results.notices)
+    return Found(
+        db, wanted, [{**hit, "partial": False} for hit in results], results.total, results.index_lag, results.notices
+    )
 
 
 def _ranked(db: SessionDB, wanted: Wanted) -> list[Hit]:

@@ -29,7 +29,11 @@ _WIDEST_PREVIEW = 66
 @options.selecting
 @options.limit(20, "sessions")
 @click.option(
-    "--order", type=click.Choice(["activity", "started"]), default="activity", show_default=True, help="What comes first."
+    "--order",
+    type=click.Choice(["activity", "started"]),
+    default="activity",
+    show_default=True,
+    help="What comes first.",
 )
 @click.option("--archived", is_flag=True, help="Only archived sessions.")
 @click.option("--trash", is_flag=True, help="Only deleted sessions, which `undelete` brings back.")

@@ -55,7 +55,7 @@ def _no_command(wanted: str, known: list[str]) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(wanted, known, n=1)
-    return f"no command {wanted!r}; " + (f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}")
+    return f"no command {wanted!r}; " + (f"did you mean {near[0]!r}" if near else f"known: {', '.join(known)}")
 
 
 def _broken(name: str, error: SessionDBError) -> click.Command:

@@ -62,7 +62,9 @@ _COMMON = (
         help="Colours; auto: on a terminal, unless NO_COLOR is set.",
     ),
     click.option("--no-pager", is_flag=True, expose_value=False, callback=_remember, help="Never begin a pager."),
-    click.option("--debug", is_flag=True, expose_value=False, callback=_remember, help="Show the traceback of an error."),
+    click.option(
+        "--debug", is_flag=True, expose_value=False, callback=_remember, help="Show the traceback of an error."
+    ),
 )
 
 
@@ -86,7 +88,10 @@ class NamingCommand(click.Command):
         if not any(getattr(param, "names_session", False) for param in self.params):
             return args
         valued = {
-            name for param in self.params if isinstance(param, click.Option) and not param.is_flag for name in param.opts
+            name
+            for param in self.params
+            if isinstance(param, click.Option) and not param.is_flag
+            for name in param.opts
         }
         before = ["", *args]
         return [
@@ -121,9 +126,7 @@ session = click.argument("session", cls=_Session, nargs=-1, required=True, metav
 # The same, and it may be left out; `session: str | None`.
 maybe_session = click.argument("session", cls=_Session, nargs=-1, metavar="[SESSION]", callback=_joined)
 # A session or the name of a file; `target: str | None`.
-maybe_session_or_file = click.argument(
-    "target", cls=_Session, nargs=-1, metavar="[SESSION|FILE]", callback=_joined
-)
+maybe_session_or_file = click.argument("target", cls=_Session, nargs=-1, metavar="[SESSION|FILE]", callback=_joined)
 # One session in one word, because others follow; `session: str`.
 session_word = click.argument("session", cls=_Session, metavar="SESSION", callback=_word)
 # One or several; give the words to `selection.find_sessions`; `sessions: Sequence[str]`.
@@ -158,7 +161,9 @@ source = click.option("--source", metavar="NAME", help="Only sessions of this so
 since = click.option("--since", type=dates.SINCE, metavar="WHEN", help="Active since then: 2025-03-05, today, 12h, 7d.")
 until = click.option("--until", type=dates.UNTIL, metavar="WHEN", help="Last active until then; a day counts whole.")
 _SELECTING = (
-    click.option("--source", "sources", multiple=True, metavar="NAME", help="Only this source, such as cli; repeatable."),
+    click.option(
+        "--source", "sources", multiple=True, metavar="NAME", help="Only this source, such as cli; repeatable."
+    ),
     since,
     until,
     click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only sessions with this tag; repeatable."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
 
 from . import terminal
@@ -61,10 +61,8 @@ class Paged:
         if self._pager is None:
             self._out.write("".join(self._kept))
             return
-        try:
+        with suppress(BrokenPipeError):
             self._pipe.close()
-        except BrokenPipeError:
-            pass
         while True:
             # Ctrl-C is the pager's while it shows something.
             try:
@@ -93,7 +91,7 @@ def paging(wanted: bool = True) -> Iterator[None]:
     if chosen is None or rows is None or columns is None:
         yield
         return
-    plain, sys.stdout = sys.stdout, Paged(sys.stdout, chosen, rows, columns)  # type: ignore[assignment]
+    plain, sys.stdout = sys.stdout, Paged(sys.stdout, chosen, rows, columns)
     paged: Any = sys.stdout
     try:
         yield

@@ -20,7 +20,13 @@ Rules = dict[str, str | int | float]
 
 @options.command("prune")
 @click.option(
-    "--older-than", "days", type=dates.DAYS, default="90d", show_default=True, metavar="DAYS", help="Started before: 30, 30d."
+    "--older-than",
+    "days",
+    type=dates.DAYS,
+    default="90d",
+    show_default=True,
+    metavar="DAYS",
+    help="Started before: 30, 30d.",
 )
 @options.selecting
 @click.option("--retention", "by_rules", is_flag=True, help="By the rules of sessiondb.retention in config.yaml.")

@@ -56,7 +56,7 @@ def _placed(positions: dict[str, list[int]]) -> list[str]:
 
 def _name(what: str, names: list[str]) -> None:
     if names:
-        output.say(f"{what}: {_short(map(output.line, names), len(names))}")
+        output.say(f"{what}: {_short(map(line, names), len(names))}")
 
 
 def _short(names: Iterable[str], count: int) -> str:

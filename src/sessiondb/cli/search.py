@@ -19,7 +19,9 @@ from .pager import paging
 @options.command("search")
 @click.argument("words", nargs=-1, required=True, metavar="QUERY...")
 @options.selecting
-@click.option("--role", "roles", multiple=True, metavar="NAME", help="Only messages of this role, such as user; repeatable.")
+@click.option(
+    "--role", "roles", multiple=True, metavar="NAME", help="Only messages of this role, such as user; repeatable."
+)
 @options.limit(20, "messages")
 @click.option(
     "--order",
@@ -28,7 +30,9 @@ from .pager import paging
     show_default=True,
     help="Which messages come first.",
 )
-@click.option("-C", "--context", type=click.IntRange(min=0), default=0, metavar="N", help="With N messages before and after.")
+@click.option(
+    "-C", "--context", type=click.IntRange(min=0), default=0, metavar="N", help="With N messages before and after."
+)
 @click.option("--exact", is_flag=True, help="Only messages with all words as typed.")
 @click.option(
     "--mode",

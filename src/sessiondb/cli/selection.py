@@ -73,7 +73,9 @@ def find_deleted(db: SessionDB, wanted: str) -> SessionRow:
     if len({row["id"] for row in begun}) > 1:
         raise _ambiguous(wanted, [row["id"] for row in begun], begun[:_SHOWN])
     if not begun:
-        raise Unknown(f"nothing in the trash with the id, prefix or title {wanted!r}; `sessiondb list --trash` shows it")
+        raise Unknown(
+            f"nothing in the trash with the id, prefix or title {wanted!r}; `sessiondb list --trash` shows it"
+        )
     return begun[0]
 
 

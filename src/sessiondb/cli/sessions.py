@@ -4,4 +4,8 @@ from __future__ import annotations
 
 from .main import Commands
 
-command = Commands("sessions", help="Another way to write every command: `sessiondb sessions list`.", short_help="The same commands, as `sessions list`.")
+command = Commands(
+    "sessions",
+    help="Another way to write every command: `sessiondb sessions list`.",
+    short_help="The same commands, as `sessions list`.",
+)

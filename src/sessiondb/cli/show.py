@@ -22,8 +22,12 @@ _READ_FOR_RECAP = 400
 @click.option("--last", type=click.IntRange(min=1), metavar="N", help="The last N messages, whole.")
 @click.option("--tools", is_flag=True, help="Tool calls with their arguments and results too.")
 @click.option("--reasoning", is_flag=True, help="What the model thought, too.")
-@click.option("--around", type=click.IntRange(min=1), metavar="MSG", help="The message of this number, and its neighbours.")
-@click.option("-C", "--context", type=click.IntRange(min=0), default=5, show_default=True, metavar="N", help="So many neighbours.")
+@click.option(
+    "--around", type=click.IntRange(min=1), metavar="MSG", help="The message of this number, and its neighbours."
+)
+@click.option(
+    "-C", "--context", type=click.IntRange(min=0), default=5, show_default=True, metavar="N", help="So many neighbours."
+)
 @click.option("--tip", is_flag=True, help="Where a compressed conversation went on, not where it began.")
 @options.answers
 @options.reading
@@ -82,9 +86,7 @@ def _chosen(db: SessionDB, session: str | None, around: int | None, tip: bool) -
     return row
 
 
-def _messages(
-    db: SessionDB, row: SessionRow, around: int | None, context: int, last: int | None
-) -> list[MessageRow]:
+def _messages(db: SessionDB, row: SessionRow, around: int | None, context: int, last: int | None) -> list[MessageRow]:
     if around is not None:
         return db.get_messages_around(row["id"], around, window=context)
     return db.get_messages(row["id"], limit=last, newest=last is not None)

@@ -69,4 +69,9 @@ def _say(branch: str, row: SessionRow, now: float, *, chosen: bool) -> None:
     room = terminal.columns()
     if room is not None:
         name = cut(name, max(16, room - width(branch + relation) - width(line(facts)) - 2))
-    output.say(ink.dim(branch + relation), ink.bold(name) if chosen else name, ink.dim(facts), ink.found(" ←") if chosen else "")
+    output.say(
+        ink.dim(branch + relation),
+        ink.bold(name) if chosen else name,
+        ink.dim(facts),
+        ink.found(" ←") if chosen else "",
+    )
