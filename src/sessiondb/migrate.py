@@ -166,7 +166,9 @@ class Move:
 
     def _parts(self, session_id: str, finding: Finding) -> Iterator[Part]:
         """The parts of a session that the target lacks, without what cannot be moved."""
-        after, new, reason = finding.at, finding.verdict == "new", None
+        # Where the source is read from, and where the target is: rows left behind make a difference.
+        after = at = finding.at
+        new, reason = finding.verdict == "new", None
         while True:
             part = self._read(session_id, after)
             if part is None:
@@ -175,10 +177,11 @@ class Move:
                 reason = bad_session(part.session)
             if reason is not None:
                 self._leave_session(part, reason)
-            good = self._good(part)
-            session = {**good.session, "id": finding.target_id}
-            if reason is None:
-                yield replace(good, session=session, new=new, after=after)
+            else:
+                session = {**part.session, "id": finding.target_id}
+                good = replace(self._good(part), session=session, new=new, after=at)
+                yield good
+                at = good.last_seq
             after, new = part.last_seq, False
             if part.complete:
                 return

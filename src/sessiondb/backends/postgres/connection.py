@@ -24,14 +24,10 @@ _INTO = re.compile(r"\s*INSERT INTO (\w+)")
 def storable(params: Params) -> Mapping[str, Any]:
     """The same parameters, escaped where needed: PostgreSQL holds neither lone surrogates nor NUL."""
     for value in params.values():
-        if value.__class__ is str and not is_safe(value):
+        if value.__class__ is str and not copying.is_safe(value):
             return {name: escape(item, SURROGATES_AND_NUL) if isinstance(item, str) else item
                     for name, item in params.items()}  # fmt: skip
     return params
-
-
-def is_safe(text: str) -> bool:
-    return "\0" not in text if text.isascii() else not SURROGATES_AND_NUL.search(text)
 
 
 class PostgresTx:

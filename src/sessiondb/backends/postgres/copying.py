@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...sql.appends import VALUES
 from ...sql.driver import Params
@@ -25,6 +25,10 @@ _MESSAGES = f"INTO messages (id, {', '.join(_COLUMNS)})"
 _WORDS = "INTO search_tokens (message_id, chunk, chunks, words, tsv)"
 
 
+def is_safe(text: str) -> bool:
+    return "\0" not in text if text.isascii() else not SURROGATES_AND_NUL.search(text)
+
+
 def copied(tx: PostgresTx, rows: Sequence[Params]) -> list[int]:
     """Store messages and their words; their ids, which grow as the rows do."""
     ids = sorted(int(row[0]) for row in tx.rows(IDS, {"count": len(rows)}))
@@ -44,7 +48,7 @@ def _statement(tx: PostgresTx, into: str) -> bytes:
     return f"COPY {tx.dialect.text(into).removeprefix('INTO ')} FROM STDIN".encode()
 
 
-def _storable(value: object) -> object:
-    if value.__class__ is str and (SURROGATES_AND_NUL.search(value) if not value.isascii() else "\0" in value):  # type: ignore[call-overload,attr-defined,operator]
-        return escape(value, SURROGATES_AND_NUL)  # type: ignore[arg-type]
+def _storable(value: Any) -> Any:
+    if value.__class__ is str and not is_safe(value):
+        return escape(value, SURROGATES_AND_NUL)
     return value
