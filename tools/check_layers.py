@@ -39,6 +39,7 @@ LAYERS = {
     "sessiondb.models": "pure",
     "sessiondb.migrate": "parts",
     "sessiondb.moving": "provider",
+    "sessiondb.places": "parts",
     "sessiondb.quarantine": "pure",
     "sessiondb.reconcile": "provider",
     "sessiondb.recap": "pure",

@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from . import places
 from .errors import Conflict, Corrupt, Invalid, SessionDBError
 from .media import MediaStore
 from .moving import PART_ROWS, SIDE_TABLES, Entry, Part
@@ -56,7 +58,33 @@ class Summary:
         return not (self.problems or self.conflicts or self.quarantined)
 
 
-def _no_tick(phase: str, done: int, total: int) -> None: ...
+def _no_tick(phase: str, done: int, total: int) -> None:
+    """Nobody is watching."""
+
+
+def migrate(
+    source: places.Place,
+    target: places.Place,
+    *,
+    merge: bool = False,
+    dry_run: bool = False,
+    quarantine: str | None = None,
+    tick: Tick = _no_tick,
+) -> Summary:
+    """Copy all conversations from one store to another, and prove it; the source stays as it is.
+
+    Raises Conflict when the target has sessions already, unless `merge`. Rows that cannot be moved go to the file
+    `quarantine`. A move that was interrupted is finished by running it again.
+    """
+    places.check_different(source, target)
+    with ExitStack() as opened:
+        first = places.source(source)
+        opened.callback(first.shutdown)
+        second = places.rehearsed(target) if dry_run else places.target(target)
+        opened.callback(second.shutdown)
+        named = places.name(source)
+        move = Move(first, second, source_name=named, merge=merge, quarantine=quarantine, tick=tick)
+        return move.rehearse() if dry_run else move.run()
 
 
 class Move:

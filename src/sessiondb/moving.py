@@ -11,11 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import ledger
+from . import ledger, titles
 from .drafts import calls_of, to_json
+from .errors import AlreadyExists, Conflict
 from .models import MESSAGE_COLUMNS, SESSION_COLUMNS, Draft, Filter, Page
 
 if TYPE_CHECKING:
+    from .models import SessionRow
     from .provider import SessionDBProvider
 
 Row = dict[str, Any]
@@ -23,8 +25,6 @@ PART_ROWS = 2000
 # Rows beside the conversations that move with them, and the column that tells one from another.
 SIDE_TABLES = {"meta": "name", "import_files": "path", "gateway_bindings": "session_key"}
 _BESIDE_ROW = frozenset({"id", "session_id", "seq", "term", "active"})
-# A part of a session under way does not know these yet.
-_SETTLED_LAST = ("message_count", "tool_call_count", "last_active")
 
 
 class Entry(NamedTuple):
@@ -164,15 +164,26 @@ class Movable:
         tells which. Raises Conflict when a session is not at the position its part goes on from.
         """
         for part in parts:
+            _check_place(self.get_session(part.id), part)
+        renamed: dict[str, str] = {}
+        for part in parts:
             drafts = [_draft(row, part) for row in part.rows]
             if part.new:
-                values = part.session | {"parent_session_id": None}
+                values = part.session | {"parent_session_id": None, "title": self._free_title(part, renamed)}
                 values["last_seq"] = part.session["last_seq"] if part.complete else 0
-                if not self.create_session(values, drafts, tags=part.tags):
-                    raise taken(part.id)
+                self.create_session(values, drafts, tags=part.tags)
             elif drafts:
                 self.append(part.id, drafts, expected_seq=part.after)
-        return {}
+        return renamed
+
+    def _free_title(self: SessionDBProvider, part: Part, renamed: dict[str, str]) -> str | None:  # type: ignore[misc]
+        title: str | None = part.session["title"]
+        if title is None or not any(row["title"] == title for row in self.find_titles(title)):
+            return title
+        base, _ = titles.split(title)
+        known = [row["title"] or "" for row in self.find_titles(titles.lineage_prefix(base))]
+        renamed[part.id] = titles.next_in_lineage(base, known)
+        return renamed[part.id]
 
     def side_rows(self, table: str) -> list[Row]:
         """The rows of one of SIDE_TABLES; none where there is no such table."""
@@ -195,10 +206,20 @@ class Movable:
         return iter(())
 
 
-def taken(session_id: str) -> Exception:
-    from .errors import AlreadyExists
-
+def taken(session_id: str) -> AlreadyExists:
     return AlreadyExists(f"session {session_id!r} was created meanwhile; run it again")
+
+
+def moved_on(session_id: str, at: int | None, after: int) -> Conflict:
+    where = "gone" if at is None else f"at position {at}"
+    return Conflict(f"session {session_id!r} is {where}, not at {after}: somebody wrote meanwhile; run it again")
+
+
+def _check_place(found: SessionRow | None, part: Part) -> None:
+    if part.new and found is not None:
+        raise taken(part.id)
+    if not part.new and (found is None or found["last_seq"] != part.after):
+        raise moved_on(part.id, found and found["last_seq"], part.after)
 
 
 def _draft(row: Row, part: Part) -> Draft:

@@ -24,6 +24,10 @@ TABLES: dict[str, dict[str, str]] = {
         "postgresql": "sessiondb.backends.postgres:PostgreSQLProvider",
         "sqlite": "sessiondb.backends.sqlite:SQLiteProvider",
     },
+    # Providers that read a store for a move and change nothing, where the usual one would.
+    "sources": {
+        "sqlite": "sessiondb.backends.sqlite.borrowed:BorrowedSQLite",
+    },
     # What reads the database files of other programs for the importers.
     "foreign": {
         "sqlite": "sessiondb.backends.sqlite.foreign:ForeignDatabase",
@@ -40,6 +44,7 @@ TABLES: dict[str, dict[str, str]] = {
         "doctor": "sessiondb.cli.doctor:command",
         "export": "sessiondb.cli.export:command",
         "list": "sessiondb.cli.list:command",
+        "migrate": "sessiondb.cli.migrate:command",
         "optimize": "sessiondb.cli.optimize:command",
         "pin": "sessiondb.cli.pin:command",
         "prune": "sessiondb.cli.prune:command",

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import ledger
-from ..errors import Conflict
 from ..models import MEDIA_REF_COLUMNS, MESSAGE_COLUMNS, SESSION_COLUMNS, TOKEN_COLUMNS, TOOL_CALL_COLUMNS
-from ..moving import PART_ROWS, SIDE_TABLES, Buried, Entry, Part, Row, adopted, beside, taken
+from ..moving import PART_ROWS, SIDE_TABLES, Buried, Entry, Part, Row, adopted, beside, moved_on, taken
 from ..provider import SessionDBProvider
 from . import rows
 from .adopt import LEDGER
@@ -251,8 +250,7 @@ def _opened(tx: Tx, part: Part, renamed: dict[str, str]) -> int:
         return 0
     found = tx.row(LEDGER, {"session_id": part.id})
     if found is None or found[0] != part.after:
-        at = "gone" if found is None else f"at position {found[0]}"
-        raise Conflict(f"session {part.id!r} is {at}, not at {part.after}: somebody wrote meanwhile; run it again")
+        raise moved_on(part.id, None if found is None else found[0], part.after)
     if part.complete:
         tx.run(SET_FACTS, part.session)
     return int(found[1])
