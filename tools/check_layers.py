@@ -41,6 +41,7 @@ LAYERS = {
     "sessiondb.moving": "provider",
     "sessiondb.places": "parts",
     "sessiondb.quarantine": "pure",
+    "sessiondb.readable": "provider",
     "sessiondb.reconcile": "provider",
     "sessiondb.recap": "pure",
     "sessiondb.registry": "pure",

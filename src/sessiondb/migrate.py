@@ -11,14 +11,16 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
 from . import places
-from .errors import Conflict, Corrupt, Invalid, SessionDBError
+from .errors import Conflict, Invalid, SessionDBError
 from .media import MediaStore
 from .moving import PART_ROWS, SIDE_TABLES, Entry, Part
 from .provider import SessionDBProvider
 from .quarantine import Quarantine, bad_row, bad_session
+from .readable import read_past
 from .reconcile import Finding, Target, compare
 from .verify import verify
 
@@ -99,8 +101,10 @@ class Move:
         merge: bool = False,
         quarantine: str | None = None,
         tick: Tick = _no_tick,
+        part_rows: int = PART_ROWS,
     ) -> None:
         self.source, self.target, self.source_name, self.merge, self.tick = source, target, source_name, merge, tick
+        self.part_rows = part_rows
         self.quarantine = Quarantine(quarantine)
         self.summary = Summary()
         # How far the target must be at the end, by id.
@@ -112,7 +116,7 @@ class Move:
         begun = time.monotonic()
         known = Target(self.target.catalogue())
         self._begin(known)
-        entries = sorted(self.source.catalogue(), key=lambda entry: (entry.last_message_id, entry.id))
+        entries = sorted(self.source.catalogue(), key=attrgetter("activity"))
         self._total = sum(entry.message_count for entry in entries)
         try:
             self._move_sessions(entries, known)
@@ -131,7 +135,7 @@ class Move:
         self.quarantine.path = None
         known = Target(self.target.catalogue())
         self._refuse_full(known)
-        entries = sorted(self.source.catalogue())
+        entries = list(self.source.catalogue())
         self._total = sum(entry.message_count for entry in entries)
         for finding, entry in self._to_move(entries, known):
             for part in self._parts(entry.id, finding):
@@ -165,15 +169,18 @@ class Move:
         for finding, entry in self._to_move(entries, known):
             for part in self._parts(entry.id, finding):
                 # Parts of one session go in one after another, each in a transaction of its own.
-                if batch and (size >= PART_ROWS or any(each.id == part.id for each in batch)):
+                if batch and (size >= self.part_rows or batch[-1].id == part.id):
                     self._load(batch)
                     batch, size = [], 0
                 batch.append(part)
-                size += max(
-                    1, len(part.rows), sum(len(row["content"] or "") for row in part.rows) * PART_ROWS // BATCH_BYTES
-                )
+                size += self._weight(part)
         if batch:
             self._load(batch)
+
+    def _weight(self, part: Part) -> int:
+        """How much of a batch it fills: by rows, or by bytes where they are long."""
+        length = sum(len(row["content"] or "") for row in part.rows)
+        return max(1, len(part.rows), length * self.part_rows // BATCH_BYTES)
 
     def _to_move(self, entries: Iterable[Entry], known: Target) -> Iterator[tuple[Finding, Entry]]:
         for entry in entries:
@@ -215,25 +222,13 @@ class Move:
                 return
 
     def _read(self, session_id: str, after: int) -> Part | None:
-        try:
-            return self.source.read_part(session_id, after)
-        except (Corrupt, UnicodeError) as exc:
-            return self._read_around(session_id, after, exc)
-
-    def _read_around(self, session_id: str, after: int, exc: Exception) -> Part | None:
-        """One row at a time, past those that cannot be read; the first that can."""
-        last = next((entry.last_seq for entry in self.source.catalogue() if entry.id == session_id), 0)
-        for seq in range(after, last):
-            try:
-                return self.source.read_part(session_id, seq, 1)
-            except (Corrupt, UnicodeError):
-                self.quarantine.put("message", f"{session_id} position {seq + 1}", f"it cannot be read: {exc}", None)
-        try:
-            return self.source.read_part(session_id, last, 1)
-        except (Corrupt, UnicodeError):
+        part, lost = read_past(self.source, session_id, after, self.part_rows)
+        for seq in lost:
+            self.quarantine.put("message", f"{session_id} position {seq}", "it cannot be read", None)
+        if part is None and lost:
             self.summary.sessions -= 1
-            self.quarantine.put("session", session_id, f"it cannot be read: {exc}", None)
-            return None
+            self.quarantine.put("session", session_id, "it cannot be read", None)
+        return part
 
     def _good(self, part: Part) -> Part:
         limit = self.target.features.max_content_bytes

@@ -35,10 +35,17 @@ class Entry(NamedTuple):
     ledger: int
     message_count: int
     last_message_id: int
+    started_at: float
     parent_session_id: str | None
     origin: str | None
     native_id: str | None
     host: str | None
+
+    @property
+    def activity(self) -> tuple[Any, ...]:
+        """Whoever was active later comes later; a start that is no number does not stop the others."""
+        started = self.started_at if isinstance(self.started_at, int | float) else 0.0
+        return self.last_message_id, started, self.id
 
 
 @dataclass(slots=True)

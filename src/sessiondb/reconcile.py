@@ -14,6 +14,7 @@ from . import ledger
 from .moving import Entry
 from .provider import SessionDBProvider
 from .quarantine import bad_row
+from .readable import read_past
 
 Verdict = Literal["new", "same", "behind", "ahead", "conflict"]
 
@@ -71,8 +72,17 @@ def _sum_at(source: SessionDBProvider, target: SessionDBProvider, session_id: st
     if plain == found.ledger:
         return plain
     limit = target.features.max_content_bytes
-    rows = (row for row in source.stored_messages(session_id) if row["seq"] is not None)
-    return ledger.total(row["term"] for row in rows if row["seq"] <= found.last_seq and bad_row(row, limit) is None)
+    after, terms = 0, []
+    while after < found.last_seq:
+        part, _ = read_past(source, session_id, after)
+        if part is None:
+            break
+        rows = (row for row in part.rows if row["seq"] <= found.last_seq)
+        terms += [row["term"] for row in rows if bad_row(row, limit) is None]
+        after = part.last_seq
+        if part.complete:
+            break
+    return ledger.total(terms)
 
 
 def _why(entry: Entry, found: Entry) -> str:

@@ -202,10 +202,13 @@ class MovePrimitives(SessionDBProvider):
         totals = {part.id: _opened(tx, part, renamed) for part in parts}
         stored = [{**row, "session_id": part.id} for part in parts for row in part.rows]
         ids = iter(tx.insert_many(INSERT_PLACED, stored) if stored else [])
+        newest = 0
         for part in parts:
             by_position = {row["seq"]: next(ids) for row in part.rows}
             _attach(tx, part, by_position)
-            _settle(tx, part, totals[part.id], by_position)
+            # A session without messages was as active as the last message before it.
+            newest = max(newest, *by_position.values(), 0)
+            _settle(tx, part, totals[part.id], newest)
         return renamed
 
     @write
@@ -292,7 +295,7 @@ def _attach(tx: Tx, part: Part, ids: dict[int, int]) -> None:
             tx.insert_many(sql, [{**row, **owner, "message_id": ids[row["seq"]]} for row in found])
 
 
-def _settle(tx: Tx, part: Part, total: int, ids: dict[int, int]) -> None:
+def _settle(tx: Tx, part: Part, total: int, newest: int) -> None:
     """The counters of a session that has this much of itself, or all."""
     before = tx.row(COUNTED, {"id": part.id}) or (0, 0, None, 0)
     active = {row["seq"] for row in part.rows if row["active"]}
@@ -310,6 +313,6 @@ def _settle(tx: Tx, part: Part, total: int, ids: dict[int, int]) -> None:
             "last_active": part.session["last_active"]
             if part.complete
             else max((time for time in times if time is not None), default=None),
-            "last_message_id": max(ids.values(), default=before[3]),
+            "last_message_id": newest if part.rows else max(before[3] or 0, newest),
         },
     )
