@@ -2,7 +2,7 @@
 # Installs what is missing on a Debian machine, and lets no server of the system start.
 #
 #   tools/setup.sh venv DIR    a virtualenv of Python 3.11 or newer (python3-venv where absent)
-#   tools/setup.sh servers     PostgreSQL and MariaDB for the tests (where absent)
+#   tools/setup.sh servers     PostgreSQL, MariaDB and Galera for the tests (where absent)
 set -euo pipefail
 
 POLICY=/usr/sbin/policy-rc.d
@@ -76,6 +76,10 @@ has_mariadb() {
     command -v mariadbd >/dev/null || [ -x /usr/sbin/mariadbd ]
 }
 
+has_galera() {
+    compgen -G '/usr/lib*/galera*/libgalera_smm.so' >/dev/null || [ -e /usr/lib/libgalera_smm.so ]
+}
+
 servers() {
     local missing=()
     if ! has_postgresql; then
@@ -83,6 +87,9 @@ servers() {
         [ "$(id -u)" -ne 0 ] || no_main_cluster
     fi
     has_mariadb || missing+=(mariadb-server)
+    has_galera || missing+=(galera-4)
+    # Copies the data to a node that joins a cluster.
+    command -v rsync >/dev/null || missing+=(rsync)
     [ "${#missing[@]}" -eq 0 ] || install_packages "${missing[@]}"
 }
 

@@ -45,6 +45,8 @@ def main(work: dict[str, Any]) -> None:
             tries = until_it_works(lambda: db.append_message(session, "user", said, message_key=key))  # noqa: B023
             file.write(f"{number} {time.monotonic():.4f} {tries}\n".encode())
             number += 1
+            # The machine is also that of the servers, who need some of it to come back.
+            time.sleep(work.get("pause", 0.0))
 
 
 if __name__ == "__main__":
