@@ -103,6 +103,7 @@ KEYS: dict[str, dict[str, Check]] = {
     },
     "postgresql": {
         **_SERVER,
+        "read_dsn": _text,
         "schema": _text,
         "synchronous_commit": _synchronous_commit,
         "prepare_threshold": _count_or_off,

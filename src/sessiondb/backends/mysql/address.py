@@ -63,13 +63,14 @@ def _of_url(dsn: str) -> dict[str, Any]:
     try:
         parts = urlsplit(dsn)
         first, others = _nodes(parts)
+        port = first.port
     except ValueError as exc:
         raise Invalid(f"the server's URL cannot be read: {exc}") from None
     if parts.scheme not in SCHEMES:
         raise Invalid(f"the server's URL must begin with mysql:// or mariadb://, not {parts.scheme or 'nothing'!r}")
     named = {
         "host": first.hostname,
-        "port": first.port,
+        "port": port,
         "others": others,
         "user": unquote(first.username or ""),
         "password": unquote(first.password or ""),
