@@ -110,6 +110,7 @@ KEYS: dict[str, dict[str, Check]] = {
     },
     "mysql": _SERVER,
     "memory": {},
+    "ssh": {"program": _text},
 }
 
 

@@ -15,8 +15,8 @@ from operator import attrgetter
 from typing import Any
 
 from . import places
-from .errors import Conflict, Invalid, SessionDBError
-from .media import MediaStore
+from .errors import Conflict, Invalid, SessionDBError, TitleTaken
+from .models import SessionRow
 from .moving import PART_ROWS, SIDE_TABLES, Entry, Part
 from .provider import SessionDBProvider
 from .quarantine import Quarantine, bad_row, bad_session
@@ -41,6 +41,8 @@ class Summary:
     index_entries: int | None = None
     same: int = 0
     ahead: int = 0
+    # Sessions that were there, and of which more is known now.
+    updated: int = 0
     trash: int = 0
     media_files: int = 0
     seconds: float = 0.0
@@ -194,10 +196,35 @@ class Move:
                 self.summary.conflicts[entry.id] = finding.why
             elif finding.verdict == "same":
                 self.summary.same += 1
-                if self.summary.resumed:
-                    self._expected[finding.target_id] = finding.at
+                self._same(entry, finding, known.by_id[finding.target_id])
             else:
                 self.summary.ahead += 1
+
+    def _same(self, entry: Entry, finding: Finding, there: Entry) -> None:
+        """The messages are the same; what the target does not know about the session yet, it learns."""
+        if self.summary.resumed:
+            self._expected[finding.target_id] = finding.at
+        if not self.merge or self.summary.dry_run:
+            return
+        ended = entry.ended_at is not None and there.ended_at is None
+        titled = entry.title is not None and there.title is None
+        found = self.source.get_session(entry.id) if ended or titled else None
+        if found is None:
+            return
+        learned = False
+        if ended:
+            changes = {"ended_at": found["ended_at"], "end_reason": found["end_reason"]}
+            learned = self.target.update_session(there.id, changes, unless_set="ended_at")
+        if titled:
+            learned |= self._title(there.id, found)
+        self.summary.updated += learned
+
+    def _title(self, session_id: str, found: SessionRow) -> bool:
+        try:
+            return self.target.set_title(session_id, found["title"], found["title_source"], only_if_empty=True)
+        except TitleTaken as exc:
+            self.summary.notes.append(f"{session_id}: {exc}")
+            return False
 
     def _parts(self, session_id: str, finding: Finding) -> Iterator[Part]:
         """The parts of a session that the target lacks, without what cannot be moved."""
@@ -282,16 +309,12 @@ class Move:
         self.tick("messages", self._done, max(self._total, self._done))
 
     def _copy_media(self, part: Part) -> int:
-        if self.source.media_directory is None or self.target.media_directory is None:
-            return 0
-        here, there = MediaStore(self.source.media_directory), MediaStore(self.target.media_directory)
         copied = 0
         for digest in {row["sha256"] for row in part.media if row["sha256"]}:
-            data = here.find(digest)
+            data = self.source.find_media(digest)
             if data is None:
                 self.summary.notes.append(f"{part.id}: the file {digest[:12]}… it names is not in the source's media")
-            else:
-                there.put(digest, data)
+            elif self.target.put_media(digest, data):
                 copied += 1
         return copied
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import ledger, titles
 from .drafts import calls_of, to_json
 from .errors import AlreadyExists, Conflict
+from .media import MediaStore
 from .models import MESSAGE_COLUMNS, SESSION_COLUMNS, Draft, Filter, Page
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Entry(NamedTuple):
     origin: str | None
     native_id: str | None
     host: str | None
+    title: str | None
+    ended_at: float | None
 
     @property
     def activity(self) -> tuple[Any, ...]:
@@ -208,6 +211,16 @@ class Movable:
         """Put a session into the trash; False when it is there already, or this provider's trash takes none."""
         return False
 
+    def find_media(self: SessionDBProvider, digest: str) -> bytes | None:  # type: ignore[misc]
+        """The bytes that a message refers to by their hash."""
+        return MediaStore(self.media_directory).find(digest) if self.media_directory else None
+
+    def put_media(self: SessionDBProvider, digest: str, data: bytes) -> bool:  # type: ignore[misc]
+        """Keep bytes under their hash; False where there is no place for them."""
+        if self.media_directory is not None:
+            MediaStore(self.media_directory).put(digest, data)
+        return self.media_directory is not None
+
     def homeless(self) -> Iterator[Row]:
         """Messages whose session does not exist, as stored."""
         return iter(())
@@ -226,7 +239,7 @@ def _check_place(found: SessionRow | None, part: Part) -> None:
     if part.new and found is not None:
         raise taken(part.id)
     if not part.new and (found is None or found["last_seq"] != part.after):
-        raise moved_on(part.id, found and found["last_seq"], part.after)
+        raise moved_on(part.id, None if found is None else found["last_seq"], part.after)
 
 
 def _draft(row: Row, part: Part) -> Draft:

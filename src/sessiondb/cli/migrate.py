@@ -78,12 +78,12 @@ class Phases:
 _NOUNS = {"messages": "messages", "index": "messages indexed", "verify": "messages verified"}
 
 
-def give(done: Summary, form: answers.Form, schema: str) -> None:
+def give(done: Summary, form: answers.Form, schema: str, verb: str = "Migrated") -> None:
     """Print what a move did; raises when it is not whole."""
     if form:
         answers.give(form, schema, {"ok": done.ok, **asdict(done)})
     else:
-        _say(done)
+        _say(done, verb)
     if done.problems:
         raise Corrupt(
             f"{output.count(len(done.problems), 'session')} not as in the source; keep the source, run it again"
@@ -95,8 +95,8 @@ def give(done: Summary, form: answers.Form, schema: str) -> None:
         raise Corrupt(f"{output.count(done.quarantined, 'row')} could not be moved{kept}")
 
 
-def _say(done: Summary) -> None:
-    output.say(sentence(done))
+def _say(done: Summary, verb: str) -> None:
+    output.say(sentence(done, verb))
     _list("", [f"{name}: the title was taken; now {title!r}" for name, title in done.renamed.items()])
     _list("", done.notes)
     _list("not moved: ", [f"{name}: {why}" for name, why in done.conflicts.items()])
@@ -104,7 +104,7 @@ def _say(done: Summary) -> None:
     _list("quarantined: ", done.quarantine_reasons)
 
 
-def sentence(done: Summary, verb: str = "Migrated") -> str:
+def sentence(done: Summary, verb: str) -> str:
     if done.dry_run:
         verb = f"Would have {verb.lower()}"
     parts = [
@@ -120,7 +120,11 @@ def sentence(done: Summary, verb: str = "Migrated") -> str:
     ]
     there = [
         f"{number:,} {what}"
-        for number, what in ((done.same, "were there already"), (done.ahead, "have more there"))
+        for number, what in (
+            (done.same, "were there already"),
+            (done.ahead, "have more there"),
+            (done.updated, "learned more"),
+        )
         if number
     ]
     known = f" ({', '.join(there)})" if there else ""

@@ -141,7 +141,7 @@ PRIMITIVES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "usage_by_model": ((Filter(),), {}),
 }
 # What a provider may leave to the base: it has nothing to tell.
-MAY_LACK = {"buried", "bury", "homeless", "load_side_rows", "side_rows"}
+MAY_LACK = {"buried", "bury", "find_media", "homeless", "load_side_rows", "put_media", "side_rows"}
 LIFE = {"initialize", "is_available", "shutdown"}
 
 
