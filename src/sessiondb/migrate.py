@@ -348,6 +348,8 @@ class Move:
             )
 
     def _index(self) -> None:
+        if not self._expected:
+            return
         self.target.update_index(lambda done, total: self.tick("index", done, total))
         lag = self.target.health().get("index_lag") or 0
         self.summary.index_entries = self.summary.messages - min(lag, self.summary.messages)
