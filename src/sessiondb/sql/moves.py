@@ -17,6 +17,10 @@ from .escape import unescape
 from .messages import PLACED, UNPLACED
 from .sessions import ADD_TAG, CREATE, GET, STATE, TITLE_HOLDER, next_title, tags_of
 
+# Conversations may hold megabytes in a message: a part ends when it has so many characters.
+PART_BYTES = 4 * 1024 * 1024
+AT_ONCE = 50
+
 _ENTRIES = f"""
     SELECT {", ".join(Entry._fields)}
       FROM sessions
@@ -140,11 +144,9 @@ class MovePrimitives(SessionDBProvider):
         if found is None:
             return None
         session = rows.named(SESSION_COLUMNS, found)
-        params = {"session_id": session_id, "after": after, "before": 1 << 31, "active": 0, "limit": limit, "offset": 0}
-        placed = [rows.stored_message(row) for row in tx.rows(PLACED % "ASC", params)]
-        complete = len(placed) < limit
+        placed, complete = _placed(tx, session_id, after, limit)
         if complete:
-            unplaced = [rows.stored_message(row) for row in tx.rows(UNPLACED, params)]
+            unplaced = [rows.stored_message(row) for row in tx.rows(UNPLACED, {"session_id": session_id})]
             adopted(session, unplaced, placed[-1]["seq"] if placed else after)
             placed += unplaced
         tags = tags_of(tx, session_id) if after == 0 else []
@@ -235,6 +237,24 @@ class MovePrimitives(SessionDBProvider):
                     f"INSERT INTO trash_{table} ({', '.join(columns)}) VALUES ({marks})", {**row, "trash_id": trash_id}
                 )
         return True
+
+
+def _placed(tx: Tx, session_id: str, after: int, limit: int) -> tuple[list[Row], bool]:
+    """Rows after a position, so many or so long, and whether they are the last."""
+    found: list[Row] = []
+    size = 0
+    while len(found) < limit and size < PART_BYTES:
+        wanted = min(AT_ONCE, limit - len(found))
+        params = {"session_id": session_id, "before": 1 << 31, "active": 0, "limit": wanted, "offset": 0}
+        some = [
+            rows.stored_message(row)
+            for row in tx.rows(PLACED % "ASC", {**params, "after": found[-1]["seq"] if found else after})
+        ]
+        found += some
+        size += sum(len(row["content"] or "") for row in some)
+        if len(some) < wanted:
+            return found, True
+    return found, False
 
 
 def _beside(tx: Tx, table: str, columns: Sequence[str], placed: Sequence[Row]) -> list[Row]:
