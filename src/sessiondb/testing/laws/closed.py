@@ -16,7 +16,7 @@ from ...search.query import Term, parse
 from .base import LawBase, OpenProvider
 
 PART = Part({**dict.fromkeys(SESSION_COLUMNS), "id": "s", "source": "cli", "started_at": 1.0, "last_seq": 0}, [])
-DRAFT = draft("user", "x", timestamp=1.0, max_bytes=100)
+DRAFT = draft({"role": "user", "content": "x"}, 1.0, 100)
 
 # Every public method with arguments that would be fine on an open store.
 API: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
