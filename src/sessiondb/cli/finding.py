@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from ..db import SessionDB
 from ..models import Filter, MessageFilter, SessionRow
+from ..values import dataclass, field
 
 # So many messages are worth reading; what holds only some of the words fills up to here.
 _ENOUGH = 10
@@ -33,7 +33,7 @@ class Wanted:
         return self.mode == "words" and self.order == "relevance" and not self.exact
 
 
-@dataclass
+@dataclass()
 class Found:
     db: SessionDB
     wanted: Wanted
