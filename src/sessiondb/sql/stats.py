@@ -44,6 +44,10 @@ class StatPrimitives(SessionDBProvider):
     def size_bytes(self) -> int:
         """What the store takes on disk, index included."""
 
+    def index_bytes(self) -> int | None:
+        """What of it the search index takes; None where that cannot be told apart."""
+        return None
+
     @read
     def usage_by_model(self, tx: Tx, where: Filter) -> list[dict[str, Any]]:
         chosen = sessions_where(where)
@@ -136,7 +140,7 @@ class StatPrimitives(SessionDBProvider):
         return dict(sorted(counts, key=lambda counted: (-counted[1], counted[0])))
 
     def stats(self) -> dict[str, Any]:
-        return {**self._totals(), "size_bytes": self.size_bytes()}
+        return {**self._totals(), "size_bytes": self.size_bytes(), "index_bytes": self.index_bytes()}
 
     @read
     def _totals(self, tx: Tx) -> dict[str, Any]:
