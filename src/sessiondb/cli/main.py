@@ -18,6 +18,7 @@ from .. import __version__, registry
 from ..errors import SessionDBError
 from . import options, output
 from .ink import palette
+from .shortcuts import spelled_out
 from .text import cut, line, pad
 
 INTERRUPTED = 130
@@ -28,6 +29,9 @@ ALIASES = {"ls": "list"}
 
 class Commands(click.Group):
     """Commands by their name in the registry, those of other distributions included."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, spelled_out(args))
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [name for name in registry.names("commands") if name != self.name]
@@ -78,6 +82,7 @@ def commands(ctx: click.Context) -> None:
     Example:
         sessiondb list --limit 5
         sessiondb search "nginx 502"
+        sessiondb -c                       # take up the last conversation, or with a NAME that one
     """
     if ctx.invoked_subcommand is None:
         output.say(ctx.get_help())
