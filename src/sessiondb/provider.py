@@ -268,7 +268,7 @@ class SessionDBProvider(ABC):
 
     @abstractmethod
     def stats(self) -> dict[str, Any]:
-        """`sessions`, `messages`, `sources` (name -> sessions, most first), `size_bytes`, and `index_bytes` of it or None."""
+        """`sessions`, `messages`, `sources` (name -> sessions, most first), `size_bytes`, of it `index_bytes` or None."""
 
     @abstractmethod
     def get_meta(self, key: str) -> str | None: ...

@@ -10,8 +10,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import click
-
 from .. import demo
 from ..db import SessionDB
 from ..errors import AlreadyExists
@@ -30,7 +28,7 @@ _TOUR = (
 
 
 @options.command("demo")
-@click.option("--keep", metavar="DIR", help="Write the store into this new directory, and keep it to play with.")
+@options.option("--keep", metavar="DIR", help="Write the store into this new directory, and keep it to play with.")
 @options.common
 def command(keep: str | None) -> None:
     """Show what there is to see, in a store of its own.

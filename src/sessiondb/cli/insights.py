@@ -6,8 +6,6 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import click
-
 from ..db import SessionDB
 from ..errors import MissingExtra
 from ..insights import WEEKDAYS, By, Group, Insights, Notable, document, gather, insights, window
@@ -21,18 +19,22 @@ from .text import cut
 _TOOLS = 15
 _GROUPS = 8
 _BAR = 30
+_MOST_DAYS = 36_600
 # Below so many columns only the sums are shown.
 _WIDE = 88
 
 
+def _days(text: str) -> int:
+    days: int = options.whole(1)(text.removesuffix("d"))
+    if days > _MOST_DAYS:
+        raise ValueError(f"{text!r} is more than {_MOST_DAYS} days")
+    return days
+
+
 @options.command("insights")
-@click.option(
-    "--days", type=click.IntRange(1, 3660), default=30, show_default=True, metavar="N", help="So many, with today."
-)
+@options.option("--days", convert=_days, default=30, show_default=True, metavar="N", help="So many, with today.")
 @options.source
-@click.option(
-    "--by", type=click.Choice(["model", "source", "tool", "day", "project"]), help="Only the table of one of these."
-)
+@options.option("--by", choices=("model", "source", "tool", "day", "project"), help="Only the table of one of these.")
 @options.answers
 @options.reading
 def command(db: SessionDB, days: int, source: str | None, by: By | None, form: answers.Form) -> None:

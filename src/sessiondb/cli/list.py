@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import click
-
 from ..db import SessionDB
 from ..models import Filter, ListedSession
 from . import answers, ink, options, output, records, terminal
@@ -28,16 +26,16 @@ _WIDEST_PREVIEW = 66
 @options.command("list")
 @options.selecting
 @options.limit(20, "sessions")
-@click.option(
+@options.option(
     "--order",
-    type=click.Choice(["activity", "started"]),
+    choices=("activity", "started"),
     default="activity",
     show_default=True,
     help="What comes first.",
 )
-@click.option("--archived", is_flag=True, help="Only archived sessions.")
-@click.option("--trash", is_flag=True, help="Only deleted sessions, which `undelete` brings back.")
-@click.option("--all", "everything", is_flag=True, help="Archived sessions, sub-agents' and tools' too.")
+@options.flag("--archived", help="Only archived sessions.")
+@options.flag("--trash", help="Only deleted sessions, which `undelete` brings back.")
+@options.flag("--all", "everything", help="Archived sessions, sub-agents' and tools' too.")
 @options.answers
 @options.reading
 def command(

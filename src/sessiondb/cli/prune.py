@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-import click
-
 from .. import config
 from ..api.trash import TRASH_DAYS
 from ..db import SessionDB
@@ -19,18 +17,18 @@ Rules = dict[str, str | int | float]
 
 
 @options.command("prune")
-@click.option(
+@options.option(
     "--older-than",
     "days",
-    type=dates.DAYS,
+    convert=dates.days,
     default="90d",
     show_default=True,
     metavar="DAYS",
     help="Started before: 30, 30d.",
 )
 @options.selecting
-@click.option("--retention", "by_rules", is_flag=True, help="By the rules of sessiondb.retention in config.yaml.")
-@click.option("--dry-run", is_flag=True, help="Show what would go; change nothing.")
+@options.flag("--retention", "by_rules", help="By the rules of sessiondb.retention in config.yaml.")
+@options.flag("--dry-run", help="Show what would go; change nothing.")
 @consent.yes
 @options.answers
 @options.writing

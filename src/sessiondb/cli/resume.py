@@ -9,8 +9,6 @@ import sys
 import time
 from typing import NoReturn
 
-import click
-
 from .. import config
 from ..agents import Resumption, resumption
 from ..db import SessionDB
@@ -24,10 +22,10 @@ from .store import open_store
 
 @options.command("resume")
 @options.maybe_session
-@click.option("-c", "--continue", "going_on", is_flag=True, help="Without a name: the last active of source cli.")
-@click.option("-r", "--resume", "named", is_flag=True, help="SESSION must be given.")
-@click.option("--print", "only_command", is_flag=True, help="Only the command line of the agent it came from.")
-@click.option("--exec", "run", is_flag=True, help="Run that command, in the directory of the session.")
+@options.flag("-c", "--continue", "going_on", help="Without a name: the last active of source cli.")
+@options.flag("-r", "--resume", "named", help="SESSION must be given.")
+@options.flag("--print", "only_command", help="Only the command line of the agent it came from.")
+@options.flag("--exec", "run", help="Run that command, in the directory of the session.")
 @options.answers
 @options.common
 def command(
@@ -47,7 +45,7 @@ def command(
         sessiondb resume latest --json
     """
     if named and session is None:
-        raise click.UsageError("-r needs the id or title of a session", click.get_current_context())
+        raise Invalid("-r needs the id or title of a session; `sessiondb list` shows them")
     with open_store(options.state().place, read_only=True) as db:
         row = chosen(db, session)
         there = resumption(row)
@@ -87,11 +85,15 @@ def _answer(db: SessionDB, row: SessionRow, there: Resumption | None, form: answ
 def _show(db: SessionDB, row: SessionRow) -> None:
     seen = output.ago(row["last_active"] or row["started_at"], time.time())
     facts = one_line(row["title"] or row["id"], row["message_count"], seen)
-    if config.load(options.state().place).resume_display == "minimal":
+    if _is_minimal():
         output.say(ink.bold(facts))
         return
     output.say(ink.bold(facts), ink.dim(f" · {row['id']}" if row["title"] else ""))
     panel.show(recap(db.get_messages(row["id"])))
+
+
+def _is_minimal() -> bool:
+    return config.load(options.state().place).resume_display == "minimal"
 
 
 def _say_how_to_go_on(row: SessionRow, there: Resumption | None) -> None:
@@ -99,6 +101,8 @@ def _say_how_to_go_on(row: SessionRow, there: Resumption | None) -> None:
         elsewhere = f", recorded on {row['host']}" if row["host"] not in (None, os.uname().nodename) else ""
         output.say(f"Go on with {there.agent}{elsewhere} (--exec runs it):")
         output.say("  ", ink.green(there.line))
+        return
+    if _is_minimal():
         return
     elsewhere = f"{row['origin']} cannot resume it; " if row["origin"] else ""
     output.say(f"{elsewhere}To go on, give its messages to a model:")

@@ -6,8 +6,6 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import click
-
 from ..db import SessionDB
 from ..errors import Invalid
 from ..models import Filter, MessageFilter
@@ -17,31 +15,31 @@ from .pager import paging
 
 
 @options.command("search")
-@click.argument("words", nargs=-1, required=True, metavar="QUERY...")
+@options.words("words", many=True, metavar="QUERY...")
 @options.selecting
-@click.option(
+@options.option(
     "--role", "roles", multiple=True, metavar="NAME", help="Only messages of this role, such as user; repeatable."
 )
 @options.limit(20, "messages")
-@click.option(
+@options.option(
     "--order",
-    type=click.Choice(["relevance", "newest", "oldest"]),
+    choices=("relevance", "newest", "oldest"),
     default="relevance",
     show_default=True,
     help="Which messages come first.",
 )
-@click.option(
-    "-C", "--context", type=click.IntRange(min=0), default=0, metavar="N", help="With N messages before and after."
+@options.option(
+    "-C", "--context", convert=options.whole(0), default=0, metavar="N", help="With N messages before and after."
 )
-@click.option("--exact", is_flag=True, help="Only messages with all words as typed.")
-@click.option(
+@options.flag("--exact", help="Only messages with all words as typed.")
+@options.option(
     "--mode",
-    type=click.Choice(["words", "substring", "fuzzy", "regex"]),
+    choices=("words", "substring", "fuzzy", "regex"),
     default="words",
     show_default=True,
     help="How to compare: whole words, parts of words, words with slips, patterns.",
 )
-@click.option("--explain", is_flag=True, help="Tell how the query was understood, and the scores.")
+@options.flag("--explain", help="Tell how the query was understood, and the scores.")
 @options.answers
 @options.searching
 def command(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import click
-
 from ..db import SessionDB
-from ..errors import NotFound
+from ..errors import Invalid, NotFound
 from ..models import MessageRow, SessionRow
 from ..recap import recap
 from . import answers, conversation, ink, options, output, records
@@ -18,17 +16,17 @@ _READ_FOR_RECAP = 400
 
 @options.command("show")
 @options.maybe_session
-@click.option("--full", is_flag=True, help="Every message, whole.")
-@click.option("--last", type=click.IntRange(min=1), metavar="N", help="The last N messages, whole.")
-@click.option("--tools", is_flag=True, help="Tool calls with their arguments and results too.")
-@click.option("--reasoning", is_flag=True, help="What the model thought, too.")
-@click.option(
-    "--around", type=click.IntRange(min=1), metavar="MSG", help="The message of this number, and its neighbours."
+@options.flag("--full", help="Every message, whole.")
+@options.option("--last", convert=options.whole(1), metavar="N", help="The last N messages, whole.")
+@options.flag("--tools", help="Tool calls with their arguments and results too.")
+@options.flag("--reasoning", help="What the model thought, too.")
+@options.option(
+    "--around", convert=options.whole(1), metavar="MSG", help="The message of this number, and its neighbours."
 )
-@click.option(
-    "-C", "--context", type=click.IntRange(min=0), default=5, show_default=True, metavar="N", help="So many neighbours."
+@options.option(
+    "-C", "--context", convert=options.whole(0), default=5, show_default=True, metavar="N", help="So many neighbours."
 )
-@click.option("--tip", is_flag=True, help="Where a compressed conversation went on, not where it began.")
+@options.flag("--tip", help="Where a compressed conversation went on, not where it began.")
 @options.answers
 @options.reading
 def command(
@@ -72,7 +70,7 @@ def command(
 
 def _chosen(db: SessionDB, session: str | None, around: int | None, tip: bool) -> SessionRow:
     if session is None and around is None:
-        raise click.UsageError("Missing argument 'SESSION'.", click.get_current_context())
+        raise Invalid("which session? Name one, or a message with --around; `sessiondb show latest` shows the last")
     if session is None:
         message = db.provider.get_message(around or 0)
         if message is None:
