@@ -84,6 +84,7 @@ def _option(declared: Option) -> click.Option:
         multiple=declared.multiple,
         metavar=declared.metavar,
         show_default=declared.show_default,
+        shell_complete=None if declared.choices else _completing(declared),
         **common,
     )
 
@@ -108,7 +109,21 @@ def _argument(declared: Words) -> click.Argument:
         required=declared.required,
         metavar=declared.metavar,
         callback=callback,
+        shell_complete=_completing(declared),
     )
+
+
+def _completing(declared: Option | Words) -> Callable[..., Any] | None:
+    """Who knows what may stand there; asked while a shell completes a line."""
+    from . import completing
+
+    if isinstance(declared, Words) and declared.names_session:
+        return completing.sessions
+    if declared.name in ("source", "sources"):
+        return completing.sources
+    if declared.metavar and any(word in declared.metavar for word in ("FILE", "PATH")):
+        return completing.files
+    return completing.directories if declared.metavar == "DIR" else None
 
 
 def _shown(word: str) -> str:

@@ -102,7 +102,8 @@ def _show(found: Insights, source: str | None, by: By | None, prices: Prices | N
         _show_tools(found, _TOOLS)
         _show_activity(found)
         _show_notable(found.notable)
-    _show_prices(found, prices, advice)
+    if by != "tool":
+        _show_prices(found, prices, advice)
 
 
 def _heading(text: str) -> None:

@@ -16,6 +16,10 @@ _COMPLETING = "_SESSIONDB_COMPLETE"
 
 
 def run(arguments: list[str]) -> int:
+    if _COMPLETING in os.environ:
+        from . import completing
+
+        return completing.run(arguments)
     arguments = spelled_out(arguments)
     try:
         call = _plain(arguments)
@@ -30,8 +34,6 @@ def run(arguments: list[str]) -> int:
 
 def _plain(arguments: list[str]) -> Callable[[], Any]:
     """The call that the arguments mean. Raises NotPlain."""
-    if _COMPLETING in os.environ:
-        raise NotPlain
     before, name, after = _split(arguments)
     command = _command(name)
     read(options.COMMON, before)
