@@ -30,7 +30,7 @@ _sessiondb() {
             dir) _files -/ ;;
             *) values+=("$value"); shown+=("$value${help:+  -- $help}") ;;
         esac
-    done < <(_SESSIONDB_COMPLETE=zsh "${(Q)words[1]}" "${(@Q)words[2,CURRENT]}" 2>/dev/null)
+    done < <(_SESSIONDB_COMPLETE=zsh "${(Q)words[1]}" "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)
     (( $#values )) && compadd -l -V sessiondb -d shown -a values
 }
 if [[ $funcstack[1] == _sessiondb ]]; then
