@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,8 +19,7 @@ from sessiondb.cli import bash_line
 from sessiondb.cli.completions import SCRIPTS
 from sessiondb.db import SessionDB
 
-from conftest import Run
-
+Run = Callable[..., Any]
 SHELLS = {
     "bash": ["--norc", "--noprofile", "-i"],
     "zsh": ["-f", "-i"],
@@ -115,7 +115,7 @@ def completed(terminal: Terminal, tmp_path: Path) -> Callable[[str], list[str]]:
         (tmp_path / "called").unlink(missing_ok=True)
         terminal.type(line + "\t\n")
         terminal.see("was-called")
-        return (tmp_path / "called").read_text().splitlines()
+        return (tmp_path / "called").read_text("utf-8").splitlines()
 
     return complete
 

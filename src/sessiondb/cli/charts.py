@@ -38,18 +38,18 @@ def calendar(by_day: Mapping[date, int], first: date, last: date) -> Iterator[st
     monday = first - timedelta(days=first.weekday())
     weeks = (last - monday).days // 7 + 1
     most = max(by_day.values(), default=0)
-    yield "     " + _months(monday, weeks)
+    yield "     " + _months(monday, weeks, last)
     for weekday, name in enumerate(("Mon", "", "Wed", "", "Fri", "", "Sun")):
         days = (monday + timedelta(days=7 * week + weekday) for week in range(weeks))
         cells = (_SHADES[_step(by_day.get(day, 0), most, 4)] if first <= day <= last else " " for day in days)
         yield f"{name:3}  " + "".join(cell * 2 for cell in cells).rstrip()
 
 
-def _months(monday: date, weeks: int) -> str:
+def _months(monday: date, weeks: int, last: date) -> str:
     """The name of each month, above the first of its weeks that has room for it."""
     line, named = "", None
     for week in range(weeks):
-        sunday = monday + timedelta(days=7 * week + 6)
+        sunday = min(monday + timedelta(days=7 * week + 6), last)
         if (sunday.year, sunday.month) != named and len(line) <= 2 * week:
             line, named = line.ljust(2 * week) + f"{sunday:%b} ", (sunday.year, sunday.month)
     return line.rstrip()

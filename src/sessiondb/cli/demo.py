@@ -10,9 +10,10 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from .. import demo
+from .. import demo, registry
 from ..db import SessionDB
 from ..errors import AlreadyExists
+from ..provider import SessionDBProvider
 from . import ink, options, output
 
 _TOUR = (
@@ -42,9 +43,7 @@ def command(keep: str | None) -> None:
         sessiondb demo --keep /tmp/playground
     """
     with _home(keep) as home:
-        clock = demo.Clock()
-        with SessionDB(os.path.join(home, "state.db"), clock=clock) as db:
-            demo.write(db, clock)
+        _fill(os.path.join(home, "state.db"))
         for words, arguments in _TOUR:
             if words:
                 output.say()
@@ -53,6 +52,15 @@ def command(keep: str | None) -> None:
         if keep:
             output.say()
             output.say(f"The store stays. To look around: export SESSIONDB_HOME={shlex.quote(home)}")
+
+
+def _fill(path: str) -> None:
+    # Not by way of the configuration: nothing of the person's own is looked at.
+    provider: SessionDBProvider = registry.load("providers", "sqlite")()
+    provider.initialize(path=path, synchronous="NORMAL")
+    clock = demo.Clock()
+    with SessionDB(provider=provider, clock=clock) as db:
+        demo.write(db, clock)
 
 
 @contextmanager

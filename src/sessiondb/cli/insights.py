@@ -8,7 +8,7 @@ from typing import Any
 
 from ..db import SessionDB
 from ..errors import MissingExtra
-from ..insights import WEEKDAYS, By, Group, Insights, Notable, document, gather, insights, window
+from ..insights import WEEKDAYS, By, Facts, Group, Insights, Notable, document, gather, insights, session_cost, window
 from ..pricing import Prices, load
 from . import answers, ink, options, output, terminal
 from .charts import bar, calendar, dollars, duration, hours, number, spark
@@ -50,8 +50,9 @@ def command(db: SessionDB, days: int, source: str | None, by: By | None, form: a
         sessiondb insights --days 7 --source cli
         sessiondb insights --by project --json
     """
-    prices, advice = _prices()
-    found = insights(gather(db.provider, window(days, time.time()), source), prices=prices)
+    facts = gather(db.provider, window(days, time.time()), source)
+    prices, advice = _prices(facts)
+    found = insights(facts, prices=prices)
     if form:
         _answer(found, source, by, prices, form)
     elif not found.total.sessions and not found.older:
@@ -61,7 +62,10 @@ def command(db: SessionDB, days: int, source: str | None, by: By | None, form: a
             _show(found, source, by, prices, advice)
 
 
-def _prices() -> tuple[Prices | None, str]:
+def _prices(facts: Facts) -> tuple[Prices | None, str]:
+    """The price table, where a session needs it, or how to get it: reading it takes longer than all the rest."""
+    if not any(session_cost(row, None).unknown for row in facts.sessions):
+        return None, ""
     try:
         return load(), ""
     except MissingExtra as exc:
@@ -246,7 +250,7 @@ def _show_notable(notable: Sequence[Notable]) -> None:
 
 
 def _show_prices(found: Insights, prices: Prices | None, advice: str) -> None:
-    if prices is None and found.total.cost.unknown:
+    if advice:
         output.say()
         output.say(ink.dim(f"Costs are what was reported; {advice}"))
     elif prices is not None and found.total.cost.estimated is not None:

@@ -104,7 +104,7 @@ def _say_how_to_go_on(row: SessionRow, there: Resumption | None) -> None:
         return
     if _is_minimal():
         return
-    elsewhere = f"{row['origin']} cannot resume it; " if row["origin"] else ""
+    elsewhere = f"{row['origin']} cannot resume it. " if row["origin"] else ""
     output.say(f"{elsewhere}To go on, give its messages to a model:")
     output.say("  ", ink.green(f"sessiondb resume {shlex.quote(row['id'])} --json"))
 
