@@ -21,6 +21,7 @@ def program(ctx: click.Context) -> None:
     Example:
         sessiondb list --limit 5
         sessiondb search "nginx 502"
+        sessiondb -c                       # take up the last conversation, or with a NAME that one
     """
     if ctx.invoked_subcommand is None:
         output.say(ctx.get_help())
