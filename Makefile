@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help demo test lint format bench torture servers shells clean
+.PHONY: help demo test lint format pages bench torture servers shells clean
 
 help: ## Show these targets.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ lint: $(VENV)/.dev ## Check style, types and layers.
 format: $(VENV)/.dev ## Put the code into shape.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+pages: $(VENV)/.dev ## Write docs/commands/ anew from the help of the commands.
+	$(BIN)/python tools/command_pages.py
 
 bench: $(VENV)/.dev ## Measure against a hand-written loop and a peer.
 	$(BIN)/python -m benchmarks

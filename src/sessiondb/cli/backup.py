@@ -28,7 +28,7 @@ def command(
     \b
     Example:
         sessiondb backup
-        sessiondb backup /mnt/backups --every 24h --keep 14
+        sessiondb backup backups --every 24h --keep 14
     """
     made = keeper.backup(path, directory, keep=keep, every=None if every is None else seconds(every))
     if form:

@@ -40,7 +40,7 @@ def command(keep: str | None) -> None:
     \b
     Example:
         sessiondb demo
-        sessiondb demo --keep /tmp/playground
+        sessiondb demo --keep playground
     """
     with _home(keep) as home:
         _fill(os.path.join(home, "state.db"))
