@@ -33,9 +33,9 @@ def _days(text: str) -> int:
 
 
 @options.command("insights")
-@options.option("--days", convert=_days, default=30, show_default=True, metavar="N", help="So many, with today.")
+@options.option("--days", convert=_days, default=30, show_default=True, metavar="N", help="How many, with today.")
 @options.source
-@options.option("--by", choices=("model", "source", "tool", "day", "project"), help="Only the table of one of these.")
+@options.option("--by", choices=("model", "source", "tool", "day", "project"), help="Only one table.")
 @options.answers
 @options.reading
 def command(db: SessionDB, days: int, source: str | None, by: By | None, form: answers.Form) -> None:
