@@ -12,7 +12,6 @@ from ..insights import WEEKDAYS, By, Facts, Group, Insights, Notable, document, 
 from ..pricing import Prices, load
 from . import answers, ink, options, output, terminal
 from .charts import bar, calendar, dollars, duration, hours, number, spark
-from .pager import paging
 from .progress import Progress
 from .table import Column, show
 from .text import cut
@@ -60,8 +59,7 @@ def command(db: SessionDB, days: int, source: str | None, by: By | None, form: a
     elif not found.total.sessions and not found.older:
         output.say(_nothing(days, source))
     else:
-        with paging(not options.state().no_pager):
-            _show(found, source, by, prices, advice)
+        _show(found, source, by, prices, advice)
 
 
 def _prices(facts: Facts) -> tuple[Prices | None, str]:

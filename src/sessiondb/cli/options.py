@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from . import dates
 from .declare import Option, Words, command, flag, option, parameter, whole, words
 from .ink import palette
+from .pager import paging
 from .store import open_store
 
 if TYPE_CHECKING:
@@ -194,7 +195,8 @@ def _with_store(
     @common
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        with open_store(_state.place, read_only=read_only, index=index, create=create) as db:
+        place = _state.place
+        with paging(not _state.no_pager), open_store(place, read_only=read_only, index=index, create=create) as db:
             command(db, *args, **kwargs)
 
     return run

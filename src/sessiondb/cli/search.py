@@ -11,7 +11,6 @@ from ..errors import Invalid
 from ..models import Filter, MessageFilter
 from ..search.query import parse
 from . import answers, finding, hits, options, output
-from .pager import paging
 
 
 @options.command("search")
@@ -79,13 +78,12 @@ def command(
         return
     for notice in found.notices:
         output.complain(notice)
-    with paging(not options.state().no_pager):
-        if explain:
-            hits.show_explanation(found.explanation())
-        if found.hits:
-            hits.show(db, found.hits, time.time(), context=context, scores=explain)
-        else:
-            hits.show_nothing(query, found.did_you_mean)
+    if explain:
+        hits.show_explanation(found.explanation())
+    if found.hits:
+        hits.show(db, found.hits, time.time(), context=context, scores=explain)
+    else:
+        hits.show_nothing(query, found.did_you_mean)
 
 
 def _document(db: SessionDB, found: finding.Found, context: int, explain: bool) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from ..errors import Invalid, NotFound
 from ..models import MessageRow, SessionRow
 from ..recap import recap
 from . import answers, conversation, ink, options, output, records, terminal
-from .pager import paging
 from .selection import find_session
 from .text import line, wrapped
 
@@ -62,13 +61,12 @@ def command(
         found = [records.message(message) for message in messages]
         answers.give(form, "show", {"session": records.session(row), "messages": found}, records="messages")
         return
-    with paging(not options.state().no_pager):
-        _head(row)
-        if whole:
-            _earlier(row["message_count"] - len(messages) if around is None else 0)
-            conversation.show(messages, tools=tools, reasoning=reasoning, focus=around)
-        else:
-            _recap(row, messages)
+    _head(row)
+    if whole:
+        _earlier(row["message_count"] - len(messages) if around is None else 0)
+        conversation.show(messages, tools=tools, reasoning=reasoning, focus=around)
+    else:
+        _recap(row, messages)
 
 
 def _chosen(db: SessionDB, session: str | None, around: int | None, tip: bool) -> SessionRow:
