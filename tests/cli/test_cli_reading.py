@@ -137,7 +137,6 @@ class TestShow:
             "◆ assistant",
             "  There is one.",
             "  [1 tool call: terminal]",
-            "",
         ]
 
     def test_all_of_it(self, run, files: str) -> None:
@@ -150,7 +149,6 @@ class TestShow:
             "",
             "◆ assistant · 22:13 · #4",
             "  There is one.",
-            "",
         ]
 
     def test_tools_and_thoughts_when_asked_for(self, run, files: str) -> None:
@@ -180,7 +178,7 @@ class TestShow:
         session("a", "one", "two", "three")
         shown = run("show", "a", "--last", "1").lines
         assert "... 2 earlier messages ..." in shown
-        assert shown[-2:] == ["  three", ""]
+        assert shown[-1] == "  three"
 
     def test_earlier_messages_are_counted(self, run, session) -> None:
         session("a", *(f"text {number}" for number in range(50)))

@@ -122,11 +122,12 @@ def _recap(row: SessionRow, messages: list[MessageRow]) -> None:
     if made.earlier or len(messages) < row["message_count"]:
         unread = row["message_count"] - len(messages)
         _earlier(made.earlier + unread)
-    for entry in made.entries:
+    for number, entry in enumerate(made.entries):
+        if number:
+            output.say()
         output.say(conversation.mark(entry.role), " ", ink.bold(entry.role))
         for codes, text in (("", entry.text), ("2", entry.tools)):
             if text:
                 conversation.say_indented(text, codes)
-        output.say()
     if not shown:
         output.say(ink.dim("Nothing was said."))
