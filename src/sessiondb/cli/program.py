@@ -13,7 +13,7 @@ from .declare import Option
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(__version__, prog_name="sessiondb", message="%(prog)s %(version)s")
 @click.pass_context
-def program(ctx: click.Context, **shortcuts: bool) -> None:
+def program(ctx: click.Context, /, **shortcuts: bool) -> None:
     """Keeps the conversations of AI agents, and finds them again.
 
     The store is the one of --db, else of $SESSIONDB_URL, else of config.yaml, else ~/.sessiondb/state.db.
