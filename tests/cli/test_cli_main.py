@@ -179,3 +179,12 @@ def test_a_locale_without_the_letters_still_answers(run, session) -> None:
     assert done.code == 0
     assert r"  \u5929\u6c14 \u2600" in done.out
     assert json.loads(run("export", "-", PYTHONIOENCODING="ascii").out)["messages"][0]["content"] == "天气 ☀ 😀"
+
+
+def test_every_command_is_also_one_of_sessions(run, session, home: Path) -> None:
+    session("a", "hello", title="work")
+    assert run("sessions", "list").out == run("list").out
+    assert run("sessions", "--db", home / "state.db", "show", "work").out == run("show", "work").out
+    listed = run("sessions", "--help").out
+    assert all(f"  {name}  " in listed for name in SINGLE)
+    assert run("sessions", "sessions").code == 2
