@@ -9,7 +9,7 @@ from ..upkeep import Diagnosis, Upkeep
 from . import answers, options, output
 from .progress import Progress
 from .text import line
-from .upkeep import looking_after
+from .upkeep import looking_after, messages_in
 
 
 @options.command("doctor")
@@ -25,7 +25,7 @@ def command(keeper: Upkeep, path: str, form: answers.Form) -> None:
     Example:
         sessiondb doctor
     """
-    with Progress() as progress:
+    with Progress(messages_in(path)) as progress:
         diagnosis = keeper.doctor(path, progress)
     if form:
         answers.give(form, "doctor", {"damaged": diagnosis.damaged, **asdict(diagnosis)})
