@@ -88,6 +88,6 @@ def test_commands_read_the_twin_not_the_yaml(run: Run, home: Path, environment: 
     # Nobody trusts the times of a file that changed just now.
     time.sleep(config_twin.SETTLED / 1e9)
     run("list")
-    code = "import sys; from sessiondb.cli.main import run; run(['list']); print('yaml' in sys.modules)"
+    code = "import sys; from sessiondb.cli.running import run; run(['list']); print('yaml' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     assert done.stdout.splitlines()[-1] == "False"
