@@ -349,6 +349,17 @@ def test_active_sessions_are_never_pruned(db: SessionDB) -> None:
     assert db.prune_sessions(older_than_days=0) == 0
 
 
+def test_prune_command_takes_age_and_source(db: SessionDB, command: Command) -> None:
+    for name, source, age in (("old", "cli", 100), ("chat", "telegram", 70), ("young", "cli", 10)):
+        db.create_session(name, source, started_at=time.time() - age * DAY)
+        db.end_session(name, "user_exit")
+    assert command("prune").returncode == 2
+    assert command("prune", "--yes").stdout.startswith("Moved 1 session ")
+    assert command("prune", "--source", "telegram", "--older-than", "60", "--yes").stdout.startswith("Moved 1 session ")
+    assert command("prune", "--older-than", "30", "--yes").stdout.startswith("Moved 0 sessions ")
+    assert [row["id"] for row in db.list_sessions_rich()] == ["young"]
+
+
 def test_export_before_pruning_is_a_backup(db: SessionDB) -> None:
     db.create_session("s", "cli", started_at=time.time() - 100 * DAY)
     db.append_message("s", "user", "kept in the backup")
