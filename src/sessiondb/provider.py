@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .models import (
@@ -36,6 +35,7 @@ from .models import (
 from .moving import Movable
 from .replay import TURN_COLUMNS, Turn, turn
 from .rows import context_line
+from .values import dataclass, replace
 
 if TYPE_CHECKING:
     from .search.query import Node, Query
@@ -279,7 +279,7 @@ class SessionDBProvider(Movable, ABC):
 
     @abstractmethod
     def stats(self) -> dict[str, Any]:
-        """`sessions`, `messages`, `sources` (name -> sessions, most first), `size_bytes`, and `index_bytes` of it or None."""
+        """`sessions`, `messages`, `sources` (name -> sessions, most first), `size_bytes`, `index_bytes` or None."""
 
     @abstractmethod
     def get_meta(self, key: str) -> str | None: ...

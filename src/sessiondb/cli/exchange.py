@@ -8,30 +8,30 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import click
-
 from .. import config
 from ..errors import Unavailable
 from ..migrate import Summary, migrate
-from . import answers, output
+from . import answers, options, output
 from .migrate import Phases, give, sentence
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+def _seconds(text: str) -> float:
+    found = float(text)
+    if not found >= 0.1:
+        raise ValueError("at least 0.1 seconds")
+    return found
+
+
 def repeating(command: F) -> F:
     """--watch, --every and --dry-run."""
     for option in (
-        click.option("--dry-run", is_flag=True, help="Say what would happen, write nothing."),
-        click.option(
-            "--every",
-            type=click.FloatRange(min=0.1),
-            default=5.0,
-            show_default=True,
-            metavar="SECONDS",
-            help="How often, with --watch.",
+        options.flag("--dry-run", help="Say what would happen, write nothing."),
+        options.option(
+            "--every", convert=_seconds, default=5.0, show_default=True, metavar="SECONDS", help="How often it watches."
         ),
-        click.option("--watch", is_flag=True, help="Go on until interrupted; a store that is away is waited for."),
+        options.flag("--watch", help="Go on until interrupted; a store that is away is waited for."),
     ):
         command = option(command)
     return command

@@ -6,10 +6,8 @@ import os
 import time
 from dataclasses import asdict
 
-import click
-
 from .. import config
-from ..errors import Conflict, Corrupt
+from ..errors import Conflict, Corrupt, Invalid
 from ..migrate import Summary, migrate
 from . import answers, ink, options, output
 from .progress import Progress
@@ -18,16 +16,21 @@ _LISTED = 10
 
 
 @options.command("migrate")
-@click.option(
-    "--from", "source", required=True, metavar="URL_OR_PATH", help="Where the conversations are; stays as it is."
-)
-@click.option("--to", "target", required=True, metavar="URL_OR_PATH", help="Where they go; made where there is none.")
-@click.option("--merge", is_flag=True, help="Allow a target that has sessions; none of them is changed or lost.")
-@click.option("--dry-run", is_flag=True, help="Read everything, say what would happen, write nothing.")
-@click.option("--quarantine", metavar="FILE", help="Where rows go that cannot be moved; default: in the home.")
+@options.option("--from", "source", metavar="URL_OR_PATH", help="Where they are; stays as it is.")
+@options.option("--to", "target", metavar="URL_OR_PATH", help="Where they go; made where there is none.")
+@options.flag("--merge", help="Allow a target that has sessions; none of them is changed or lost.")
+@options.flag("--dry-run", help="Read everything, say what would happen, write nothing.")
+@options.option("--quarantine", metavar="FILE", help="Where rows go that cannot be moved; default: in the home.")
 @options.answers
 @options.common
-def command(source: str, target: str, merge: bool, dry_run: bool, quarantine: str | None, form: answers.Form) -> None:
+def command(
+    source: str | None,
+    target: str | None,
+    merge: bool,
+    dry_run: bool,
+    quarantine: str | None,
+    form: answers.Form,
+) -> None:
     """Copy all conversations to another store, and prove it.
 
     Any kind of store to any other; the source may also be a state.db of Hermes, of any version, and is never changed.
@@ -36,9 +39,11 @@ def command(source: str, target: str, merge: bool, dry_run: bool, quarantine: st
 
     \b
     Example:
-        sessiondb migrate --from ~/.hermes/state.db --to postgresql://me@db.example/agents --dry-run
-        sessiondb migrate --from sqlite:///var/lib/agents/state.db --to mysql://me@127.0.0.1/agents
+        sessiondb migrate --from home/state.db --to copy.db --dry-run
+        sessiondb migrate --from home/state.db --to sqlite:copy.db
     """
+    if source is None or target is None:
+        raise Invalid("name both stores: sessiondb migrate --from URL --to URL")
     file = quarantine or _default_file()
     with Phases() as phases:
         done = migrate(source, target, merge=merge, dry_run=dry_run, quarantine=file, tick=phases.tick)

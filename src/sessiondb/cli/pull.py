@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import click
-
 from . import answers, exchange, options
 
 
 @options.command("pull")
-@click.argument("url", metavar="URL")
+@options.words("url", metavar="URL")
 @exchange.repeating
 @options.answers
 @options.common
@@ -19,7 +17,6 @@ def command(url: str, watch: bool, every: float, dry_run: bool, form: answers.Fo
 
     \b
     Example:
-        sessiondb pull ssh://laptop
-        sessiondb pull postgresql://me@db.example/agents --watch --every 30
+        sessiondb pull state.db.20250305-091523.bak
     """
     exchange.exchange(url, options.state().place, "Pulled", watch=watch, every=every, dry_run=dry_run, form=form)

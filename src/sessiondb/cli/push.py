@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import click
-
 from . import answers, exchange, options
 
 
 @options.command("push")
-@click.argument("url", metavar="URL")
+@options.words("url", metavar="URL")
 @exchange.repeating
 @options.answers
 @options.common
@@ -21,7 +19,7 @@ def command(url: str, watch: bool, every: float, dry_run: bool, form: answers.Fo
 
     \b
     Example:
-        sessiondb push postgresql://me@db.example/agents
-        sessiondb push ssh://laptop/~/.sessiondb/state.db --watch
+        sessiondb push copy.db
+        sessiondb push copy.db --dry-run
     """
     exchange.exchange(options.state().place, url, "Pushed", watch=watch, every=every, dry_run=dry_run, form=form)

@@ -5,31 +5,30 @@ from __future__ import annotations
 import os
 import sys
 
-import click
-
 from .. import places
 from . import options
 
 
 @options.command("remote", hidden=True)
-@click.option("--read-only", is_flag=True, help="Change nothing.")
+@options.flag("--read-only", help="Change nothing.")
 @options.common
-@click.pass_obj
-def command(state: options.State, read_only: bool) -> None:
+def command(read_only: bool) -> None:
     """Answer requests for a store on the standard input and output.
 
     It is begun through ssh by `push`, `pull` and `migrate` of another machine.
 
     \b
     Example:
-        ssh host sessiondb --db /path/state.db remote
+        sessiondb remote --read-only < /dev/null
     """
     from ..registry import load
+
+    place = options.state().place
 
     # Nothing else may speak on the standard output.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    provider = places.source(state.place) if read_only else places.target(state.place)
+    provider = places.source(place) if read_only else places.target(place)
     try:
         load("servers", "ssh")(provider, sys.stdin.buffer, answers).serve()
     finally:

@@ -8,12 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-import click
-
 from ..errors import Corrupt
 from ..upkeep import of
 from ..verify import Report, verify_export
-from . import answers, options, output
+from . import answers, ink, options, output
 from .progress import Progress
 from .selection import find_session
 from .store import open_store
@@ -25,8 +23,7 @@ _SQLITE = b"SQLite format 3\0"
 @options.maybe_session_or_file
 @options.answers
 @options.common
-@click.pass_obj
-def command(state: options.State, target: str | None, form: answers.Form) -> None:
+def command(target: str | None, form: answers.Form) -> None:
     """Check that every message is there as stored.
 
     All sessions of the store, one SESSION, or a FILE: a backup, which is left untouched, or an export. Exit code 6
@@ -37,7 +34,7 @@ def command(state: options.State, target: str | None, form: answers.Form) -> Non
         sessiondb verify
         sessiondb verify state.db.20250305-091523.bak
     """
-    report = _of_file(target) if target and os.path.isfile(target) else _of_store(state.place, target)
+    report = _of_file(target) if target and os.path.isfile(target) else _of_store(options.state().place, target)
     if form:
         answers.give(form, "verify", {"ok": report.ok, **asdict(report)})
     else:
@@ -77,7 +74,7 @@ def _documents(path: str) -> Iterator[Mapping[str, Any] | Exception]:
 
 def print_report(report: Report) -> None:
     checked = f"{output.count(report.sessions, 'session')}, {output.count(report.messages, 'message')}"
-    output.say(f"{checked}: {'all there' if report.ok else 'not all as stored'}.")
+    output.say(f"{checked}: ", ink.green("all there.") if report.ok else ink.red("not all as stored."))
     if report.not_adopted:
         output.say(
             f"{output.count(report.not_adopted, 'message')} of older code not adopted yet; the next write does it."

@@ -139,6 +139,9 @@ PRIMITIVES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "update_index": ((), {}),
     "update_session": (("s", {"cwd": "/a"}), {}),
     "usage_by_model": ((Filter(),), {}),
+    "session_facts": ((Filter(),), {}),
+    "activity": ((Filter(), MessageFilter(), 900.0), {}),
+    "tool_usage": ((Filter(), None, None), {}),
 }
 # What a provider may leave to the base: it has nothing to tell.
 MAY_LACK = {"buried", "bury", "find_media", "homeless", "load_side_rows", "put_media", "side_rows"}
