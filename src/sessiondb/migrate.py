@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
@@ -22,6 +22,7 @@ from .provider import SessionDBProvider
 from .quarantine import Quarantine, bad_row, bad_session
 from .readable import read_past
 from .reconcile import Finding, Target, compare
+from .values import replace
 from .verify import verify
 
 # Told the phase, how much is done, and how much there is.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import ledger, titles
@@ -16,6 +15,7 @@ from .drafts import calls_of, to_json
 from .errors import AlreadyExists, Conflict
 from .media import MediaStore
 from .models import MESSAGE_COLUMNS, SESSION_COLUMNS, Draft, Filter, Page
+from .values import dataclass, field, replace
 
 if TYPE_CHECKING:
     from .models import SessionRow

@@ -38,8 +38,9 @@ def repeating(command: F) -> F:
 
 
 def exchange(
-    source: str | None, target: str | None, verb: str, *, watch: bool, every: float, dry_run: bool, form: answers.Form
+    source: str | None, target: str | None, name: str, *, watch: bool, every: float, dry_run: bool, form: answers.Form
 ) -> None:
+    verb = f"{name.capitalize()}ed"
     file = os.path.join(config.home_directory(os.environ), f"quarantine-{time.strftime('%Y%m%d-%H%M%S')}.jsonl")
 
     def once() -> Summary:
@@ -47,12 +48,12 @@ def exchange(
             return migrate(source, target, merge=True, dry_run=dry_run, quarantine=file, tick=phases.tick)
 
     if not watch:
-        give(once(), form, verb.lower(), verb)
+        give(once(), form, name, verb)
         return
-    _watch(once, every, verb, form)
+    _watch(once, every, name, form)
 
 
-def _watch(once: Callable[[], Summary], every: float, verb: str, form: answers.Form) -> None:
+def _watch(once: Callable[[], Summary], every: float, name: str, form: answers.Form) -> None:
     """Tell what is new, and nothing while there is nothing."""
     told: set[str] = set()
     while True:
@@ -61,19 +62,19 @@ def _watch(once: Callable[[], Summary], every: float, verb: str, form: answers.F
         except Unavailable as exc:
             output.complain(f"{exc}; trying again in {every:g} s")
         else:
-            _tell(done, told, verb, form)
+            _tell(done, told, name, form)
         time.sleep(every)
 
 
-def _tell(done: Summary, told: set[str], verb: str, form: answers.Form) -> None:
+def _tell(done: Summary, told: set[str], name: str, form: answers.Form) -> None:
     if done.sessions or done.updated:
         if form:
-            answers.give("jsonl", verb.lower(), {"sessions": done.sessions, "messages": done.messages})
+            answers.give("jsonl", name, {"sessions": done.sessions, "messages": done.messages})
         else:
-            output.say(sentence(done, verb))
+            output.say(sentence(done, f"{name.capitalize()}ed"))
         # Whoever follows through a pipe wants to see it now.
         sys.stdout.flush()
-    for name, why in done.conflicts.items():
-        if name not in told:
-            told.add(name)
-            output.complain(f"{name}: {why}")
+    for session, why in done.conflicts.items():
+        if session not in told:
+            told.add(session)
+            output.complain(f"{session}: {why}")

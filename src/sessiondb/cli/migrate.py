@@ -16,7 +16,7 @@ _LISTED = 10
 
 
 @options.command("migrate")
-@options.option("--from", "source", metavar="URL_OR_PATH", help="Where they are; stays as it is.")
+@options.option("--from", "source", metavar="URL_OR_PATH", help="Where they are; default: the store of --db.")
 @options.option("--to", "target", metavar="URL_OR_PATH", help="Where they go; made where there is none.")
 @options.flag("--merge", help="Allow a target that has sessions; none of them is changed or lost.")
 @options.flag("--dry-run", help="Read everything, say what would happen, write nothing.")
@@ -42,11 +42,13 @@ def command(
         sessiondb migrate --from home/state.db --to copy.db --dry-run
         sessiondb migrate --from home/state.db --to sqlite:copy.db
     """
-    if source is None or target is None:
-        raise Invalid("name both stores: sessiondb migrate --from URL --to URL")
+    if target is None:
+        raise Invalid("say where to: sessiondb migrate --from URL --to URL")
     file = quarantine or _default_file()
     with Phases() as phases:
-        done = migrate(source, target, merge=merge, dry_run=dry_run, quarantine=file, tick=phases.tick)
+        done = migrate(
+            source or options.state().place, target, merge=merge, dry_run=dry_run, quarantine=file, tick=phases.tick
+        )
     give(done, form, "migrate")
 
 

@@ -19,4 +19,4 @@ def command(url: str, watch: bool, every: float, dry_run: bool, form: answers.Fo
     Example:
         sessiondb pull state.db.20250305-091523.bak
     """
-    exchange.exchange(url, options.state().place, "Pulled", watch=watch, every=every, dry_run=dry_run, form=form)
+    exchange.exchange(url, options.state().place, "pull", watch=watch, every=every, dry_run=dry_run, form=form)

@@ -22,4 +22,4 @@ def command(url: str, watch: bool, every: float, dry_run: bool, form: answers.Fo
         sessiondb push copy.db
         sessiondb push copy.db --dry-run
     """
-    exchange.exchange(options.state().place, url, "Pushed", watch=watch, every=every, dry_run=dry_run, form=form)
+    exchange.exchange(options.state().place, url, "push", watch=watch, every=every, dry_run=dry_run, form=form)

@@ -9,11 +9,11 @@ from .. import places
 from . import options
 
 
-@options.command("remote", hidden=True)
+@options.command("remote")
 @options.flag("--read-only", help="Change nothing.")
 @options.common
 def command(read_only: bool) -> None:
-    """Answer requests for a store on the standard input and output.
+    """Answer for a store on the standard input and output.
 
     It is begun through ssh by `push`, `pull` and `migrate` of another machine.
 

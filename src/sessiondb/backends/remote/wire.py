@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from itertools import islice
 from typing import Any, BinaryIO
 
@@ -38,10 +37,10 @@ def pack(value: Any) -> Any:
         return {_MARK: "dict", "v": list(plain.items())} if _MARK in plain or not _has_text_keys(plain) else plain
     if isinstance(value, bytes):
         return {_MARK: "bytes", "v": value.hex()}
-    if is_dataclass(value) and type(value).__name__ in _KNOWN:
+    if type(value).__name__ in _KNOWN:
         return {
             _MARK: type(value).__name__,
-            "v": {each.name: pack(getattr(value, each.name)) for each in fields(value)},
+            "v": {name: pack(getattr(value, name)) for name in value.__match_args__},
         }
     if value is None or isinstance(value, str | int | float):
         return value
