@@ -30,6 +30,8 @@ SAMPLE = 500
 COMMON = 0.05
 # Rows of a rare word are counted up to here; its weight hardly changes beyond.
 COUNTED = 2000
+# So many messages are walked in the time in which the index hands out one.
+WALKED = 3
 # ts_rank() of a word with n places of weight 1 is the sum of 1/k² for k up to n, over this.
 _RANK_UNIT = 1.64493406685
 _RANK_OF = list(accumulate((1 / (times * times) for times in range(1, 400)), initial=0.0))
@@ -59,6 +61,13 @@ class Hit(NamedTuple):
     worth: float = 0.0
 
 
+class Share(NamedTuple):
+    """Of the newest messages, how many match, and how many the index would hand out to be looked at."""
+
+    matching: float
+    looked_up: float
+
+
 class Stretch(NamedTuple):
     """Messages with ids above `low`, up to `high`; `walked`: one after the other, without the index."""
 
@@ -86,14 +95,14 @@ class Answer:
 
     def found(self, page: Page, order: SearchOrder, now: float) -> Matches:
         size = _wanted(page, order)
-        whole, *shares = self._sampled()
+        whole, shares = self._sampled()
         hits = self._candidates(order, size, whole, self._rarities(shares))
         if not tsquery.is_exact(self.node) or self.query.tools:
             hits = self._confirmed(hits)
         total = _estimated(hits, size, self.newest)
         end = None if page.limit is None else page.offset + page.limit
         if order == "relevance":
-            hits = sorted(hits, key=lambda hit: (hit.automated, -_score(hit, now), -hit.id))
+            hits = [hit for *_, hit in sorted((hit.automated, -_score(hit, now), -hit.id, hit) for hit in hits)]
         return Matches(self._page(hits[page.offset : end], now), total, notices=self.query.notices)
 
     def _stretch_of(self, sessions: Sequence[str]) -> Stretch:
@@ -112,20 +121,22 @@ class Answer:
         counted = self._counted(self.expression)
         if counted < COUNTED:
             return counted
-        return max(counted, int(self._sampled()[0] * self.newest))
+        return max(counted, int(self._sampled()[0].matching * self.newest))
 
     # --- how common ---
 
-    def _sampled(self) -> list[float]:
+    def _sampled(self) -> tuple[Share, list[float]]:
         """The share of the newest messages that match, and the share that has each word; never quite zero."""
-        names = {f"leaf{number}": tsquery.expression(leaf) for number, leaf in enumerate(self.leaves)}
-        counts = ", ".join(f"COUNT(*) FILTER (WHERE tsv @@ CAST(:{name} AS TSQUERY))" for name in ("node", *names))
+        asked = [self.expression, tsquery.looked_up(self.node), *map(tsquery.expression, self.leaves)]
+        names = {f"asked{number}": text for number, text in enumerate(asked)}
+        counts = ", ".join(f"COUNT(*) FILTER (WHERE tsv @@ CAST(:{name} AS TSQUERY))" for name in names)
         found = self.tx.row(
             f"SELECT COUNT(*), {counts} FROM search_tokens WHERE message_id > :after AND chunk = 0",
-            {"after": self.newest - SAMPLE, "node": self.expression, **names},
+            {"after": self.newest - SAMPLE, **names},
         )
-        seen, *having = found or (0, *[0] * (len(names) + 1))
-        return [(each + 0.1) / max(SAMPLE, seen) for each in having]
+        seen, *having = found or (0, *[0] * len(names))
+        matching, looked_up, *words = [(each + 0.1) / max(SAMPLE, seen) for each in having]
+        return Share(matching, looked_up), words
 
     def _rarities(self, shares: list[float]) -> list[float]:
         return [
@@ -146,12 +157,12 @@ class Answer:
 
     # --- which ---
 
-    def _candidates(self, order: SearchOrder, size: int | None, share: float, rarities: list[float]) -> list[Hit]:
+    def _candidates(self, order: SearchOrder, size: int | None, share: Share, rarities: list[float]) -> list[Hit]:
         everywhere = self.everywhere
-        if size is None or size / share > share * (everywhere.high - everywhere.low) / 2:
+        if size is None or size / share.matching > WALKED * share.looked_up * (everywhere.high - everywhere.low):
             return self._found(order, size, everywhere, rarities)
         # So many messages from the end hold enough, if the sample does not deceive; else all are asked.
-        near = everywhere.end(int(3 * size / share) + SAMPLE, first=order == "oldest")
+        near = everywhere.end(int(3 * size / share.matching) + SAMPLE, first=order == "oldest")
         hits = self._found(order, size, near, rarities)
         return hits if len(hits) >= size else self._found(order, size, everywhere, rarities)
 
@@ -261,15 +272,18 @@ class Answer:
 
     def _weighed(self, rows: Sequence[Row], rarities: list[float]) -> list[Hit]:
         """Hits of those rows that no filter left out."""
-        asked = [(*map(self.words.index, tsquery.words_of(leaf)),) for leaf in self.leaves]
+        asked = [[self.words.index(word) for word in tsquery.words_of(leaf)] for leaf in self.leaves]
+        # Most messages are alike in length and counts.
+        known: dict[Row, float] = {}
         hits = []
-        for message_id, source, moment, length, *weights in rows:
-            if moment is not None:
-                counts = [
-                    _times(weights[at]) + rank.EXTRA_WEIGHT * _times(weights[at + 1])
-                    for at in range(0, len(weights), 2)
-                ]
-                hits.append(Hit(message_id, rank.automated(source), moment, _worth(counts, asked, length, rarities)))
+        for row in rows:
+            message_id, source, moment, length, *weights = row
+            if moment is None:
+                continue
+            worth = known.get(row[3:])
+            if worth is None:
+                worth = known[row[3:]] = _worth(weights, asked, length, rarities)
+            hits.append(Hit(message_id, rank.automated(source), moment, worth))
         return hits
 
     # --- rows ---
@@ -292,10 +306,12 @@ def _times(weight: float) -> int:
     return bisect_left(_RANK_OF, weight * _RANK_UNIT - 1e-5) if weight else 0
 
 
-def _worth(counts: list[float], asked: list[tuple[int, ...]], length: int, rarities: list[float]) -> float:
+def _worth(weights: list[float], asked: list[list[int]], length: int, rarities: list[float]) -> float:
     """A phrase is taken to be there as often as its rarest word."""
+    times = [*map(_times, weights)]
+    counts = [body + rank.EXTRA_WEIGHT * extra for body, extra in zip(times[::2], times[1::2], strict=True)]
     return sum(
-        rank.frequency(min([counts[word] for word in each]), length) * rarity
+        rank.frequency(min(counts[word] for word in each), length) * rarity
         for each, rarity in zip(asked, rarities, strict=True)
     )
 
