@@ -26,7 +26,7 @@ _MEANING: dict[str, Meaning] = {
     "25006": (errors.Unavailable, "{place} only lets us read; target_session_attrs=read-write finds the primary"),
     "28P01": (errors.Unavailable, "{place} refuses the password; check user and password of the DSN"),
     "28": (errors.Unavailable, "{place} does not let us in: {error}; check user and pg_hba.conf"),
-    "a pooler": (errors.Unavailable, "{place} is a pooler ({error}); set prepare_threshold: off, see docs/providers.md"),
+    "a pooler": (errors.Unavailable, "{place} is a pooler ({error}); set prepare_threshold: off (docs/providers.md)"),
     "3D000": (errors.Unavailable, "{place} does not exist: {error}; CREATE DATABASE makes it"),
     "3F000": (errors.SchemaError, "{place} has no such schema: {error}"),
     "40": (errors.Busy, "{place} is in use by other writers; try again"),
