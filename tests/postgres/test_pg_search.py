@@ -120,6 +120,6 @@ class TestAnotherAnalysis:
 
     def test_the_index_can_be_made_again(self, stale: SessionDB) -> None:
         ticks: list[tuple[int, int]] = []
-        stale.provider.update_index(lambda done, total: ticks.append((done, total)))
+        stale.index(lambda done, total: ticks.append((done, total)))
         found = stale.provider.search(parse("needle"), Filter(), MessageFilter(), Page(None), "newest", 1.0)
         assert (len(found.hits), found.notices, ticks[-1][0] == ticks[-1][1] > 0) == (1200, (), True)

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from .pool import Options, Pool
 
 R = TypeVar("R")
-SCANNED = "the search index is of another version; the answer was read from the messages themselves"
+SCANNED = (
+    "the search index is of another version; the answer was read from the messages themselves "
+    "(db.index() makes it again)"
+)
 _TRIGRAMS = ("auto", "on", "off")
 _SYNCHRONOUS = (None, "on", "off", "local", "remote_write", "remote_apply")
 SIZE = """
