@@ -26,6 +26,8 @@ from . import tsquery
 
 # How many of the newest messages tell how common a word is.
 SAMPLE = 500
+# In so many messages every word is counted.
+SMALL = 5000
 # A word that so many of them have is common.
 COMMON = 0.05
 # Rows of a rare word are counted up to here; its weight hardly changes beyond.
@@ -145,7 +147,7 @@ class Answer:
         ]
 
     def _containing(self, leaf: Leaf, share: float) -> int:
-        if share >= COMMON and self.newest > SAMPLE:
+        if share >= COMMON and self.newest > SMALL:
             return int(share * self.newest)
         counted = self._counted(tsquery.expression(leaf))
         return counted if counted < COUNTED else max(counted, int(share * self.newest))
