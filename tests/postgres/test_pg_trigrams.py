@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -20,7 +22,7 @@ from sessiondb.provider import SessionDBProvider
 from sessiondb.search import analyze
 from sessiondb.search.modes import finder, searched_text
 
-Open = Callable[..., SessionDB]
+DOCUMENT = Path(__file__).parents[2] / "docs" / "providers.md"
 LATER = 1e12
 CALL = {"id": "c", "function": {"name": "read_file", "arguments": '{"path": "\\u00e9tude", "limit": 1e5, "x": 0.30}'}}
 MESSAGES: list[dict[str, Any]] = [
@@ -124,6 +126,7 @@ def test_hard_cases_are_not_left_out(store: SessionDB, stored: list[MessageRow],
     assert left_out(store, stored, pattern, mode) == set()
 
 
+@pytest.mark.parametrize("telling", [0.0, 1.0])
 @pytest.mark.parametrize("oldest", [False, True])
 @pytest.mark.parametrize(
     ("pattern", "mode"),
@@ -131,10 +134,11 @@ def test_hard_cases_are_not_left_out(store: SessionDB, stored: list[MessageRow],
      ("テキ", "substring"), ("identifeir", "fuzzy"), ("absent", "substring"), ("docker", "fuzzy")],
 )  # fmt: skip
 def test_answers_are_those_of_a_scan(
-    store: SessionDB, monkeypatch: pytest.MonkeyPatch, pattern: str, mode: TextMode, oldest: bool
+    store: SessionDB, monkeypatch: pytest.MonkeyPatch, pattern: str, mode: TextMode, oldest: bool, telling: float
 ) -> None:
     # Nearly all messages are left to the index.
     monkeypatch.setattr(parts, "HEAD", 1)
+    monkeypatch.setattr(parts, "TELLING", telling)
     asked = (pattern, mode, Filter(), MessageFilter(), Page(5, 1))
     indexed = store.provider.search_text(*asked, oldest=oldest, deadline=30)
     assert indexed == SessionDBProvider.search_text(store.provider, *asked, oldest=oldest, deadline=30)
@@ -143,6 +147,7 @@ def test_answers_are_those_of_a_scan(
 def test_a_slow_index_stops_at_the_deadline(store: SessionDB, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "HEAD", 1)
     monkeypatch.setattr(parts, "condition", lambda *_: ("(SELECT TRUE FROM pg_sleep(5))", {}))
+    monkeypatch.setattr(parts, "_share", lambda *_: 0.0)
     found = store.provider.search_text(
         "absent", "substring", Filter(), MessageFilter(), Page(5), oldest=False, deadline=0.3
     )
@@ -186,6 +191,17 @@ class TestRights:
             assert db.features.indexed_text_search
         with self.open(place[1], trigrams="off") as db:
             assert not db.features.indexed_text_search
+
+    def test_the_documented_statements_make_it_while_others_write(
+        self, place: tuple[str, str], postgres: PostgreSQL
+    ) -> None:
+        self.open(place[1]).close()
+        documented = re.search(r"```sql\n(CREATE EXTENSION.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
+        assert documented is not None
+        statements = documented[1].replace("agents.", "own.").strip().rstrip(";").split(";\n")
+        postgres.execute(*statements, database=place[0])
+        with self.open(place[1]) as db:
+            assert db.features.indexed_text_search
 
     def test_a_wish_that_is_none_is_refused(self, place: tuple[str, str]) -> None:
         with pytest.raises(Invalid, match="auto, on, off"):
