@@ -83,7 +83,7 @@ def many() -> Iterator[SessionDB]:
 
 class TestMany:
     @pytest.mark.parametrize("order", ["newest", "oldest"])
-    @pytest.mark.parametrize("role", [None, "user"])
+    @pytest.mark.parametrize("role", [None, "user", "tool"])
     @pytest.mark.parametrize(("box", "holds"), CASES, ids=[box for box, _ in CASES])
     def test_pages_are_exact(self, many: SessionDB, box: str, holds: Holds, role: str | None, order: Any) -> None:
         wanted = MessageFilter((role,) if role else ())

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ....models import Filter, Match, Matches, MessageFilter, MessageRow, Page, SearchOrder
 from ....search import rank
@@ -37,6 +37,8 @@ WALKED = 3
 # ts_rank() of a word with n places of weight 1 is the sum of 1/k² for k up to n, over this.
 _RANK_UNIT = 1.64493406685
 _RANK_OF = list(accumulate((1 / (times * times) for times in range(1, 400)), initial=0.0))
+
+_DIRECTION = {"relevance": "DESC", "newest": "DESC", "oldest": "ASC"}
 
 BODY, EXTRA = "CAST(ARRAY[0, 0, 0, 1] AS REAL[])", "CAST(ARRAY[1, 0, 0, 0] AS REAL[])"
 NEWEST = """
@@ -171,33 +173,37 @@ class Answer:
     def _found(self, order: SearchOrder, size: int | None, within: Stretch, rarities: list[float]) -> list[Hit]:
         """The first matches in this order."""
         hits = self._long(within, rarities)
-        while True:
-            rows = self._whole(order, size, within)
-            hits += self._weighed(rows, rarities)
-            if size is None or len(rows) < size:
-                break
-            # Where filters leave some out, more are asked for, from the last on.
-            last = rows[-1][0]
-            if sum(hit.id >= last if order != "oldest" else hit.id <= last for hit in hits) >= size:
-                break
-            within = within._replace(low=last) if order == "oldest" else within._replace(high=last - 1)
+        if size is not None and within.walked:
+            hits += self._walked(order, size, within, rarities)
+        else:
+            hits += self._weighed(self._indexed(order, size, within), rarities)
         return sorted(hits, key=lambda hit: hit.id, reverse=order != "oldest")[:size]
 
-    def _whole(self, order: SearchOrder, size: int | None, within: Stretch) -> list[Row]:
-        """The first messages of one vector that match: id, length and ranks; source and time unless filtered out."""
-        # IS TRUE keeps the server from using the index for what it reads anyway, + 0 from reading what it looks up.
-        test, key = (" IS TRUE", "message_id") if within.walked else ("", "message_id + 0")
+    def _walked(self, order: SearchOrder, size: int, within: Stretch, rarities: list[float]) -> list[Hit]:
+        """The first messages of one vector that match; where filters leave some out, it is walked on."""
+        hits: list[Hit] = []
+        while True:
+            rows = self._walk(order, size, within)
+            hits += self._weighed(rows, rarities)
+            if len(rows) < size or len(hits) >= size:
+                return hits
+            last = rows[-1][0]
+            within = within._replace(low=last) if order == "oldest" else within._replace(high=last - 1)
+
+    def _walk(self, order: SearchOrder, size: int, within: Stretch) -> list[Row]:
+        """Id, source, time, length and ranks; no time where a filter leaves the message out."""
         ranks, params = self._ranks("t.tsv")
+        # IS TRUE keeps the server from using the index for what it reads anyway.
         return self.tx.rows(
             f"""
             WITH t AS MATERIALIZED (
                 SELECT message_id, words, tsv
                   FROM search_tokens
                  WHERE chunks = 1
-                   AND (tsv @@ CAST(:node AS TSQUERY)){test}
+                   AND (tsv @@ CAST(:node AS TSQUERY)) IS TRUE
                    AND message_id > :from_id
                    AND message_id <= :to_id
-                 ORDER BY {key} {"ASC" if order == "oldest" else "DESC"}
+                 ORDER BY message_id {_DIRECTION[order]}
                  {{page}})
             SELECT t.message_id, m.source, m.timestamp, t.words{ranks}
               FROM t
@@ -207,18 +213,44 @@ class Answer:
                   JOIN sessions s ON s.id = m.session_id
                  WHERE m.id = t.message_id
                    AND {self.where.sql}) m ON TRUE
-             ORDER BY t.message_id {"ASC" if order == "oldest" else "DESC"}
+             ORDER BY t.message_id {_DIRECTION[order]}
             """,
-            {
-                **self.where.params,
-                **params,
-                "node": self.expression,
-                "from_id": within.low,
-                "to_id": within.high,
-                "limit": -1 if size is None else size,
-                "offset": 0,
-            },
+            self._params(size, within) | params,
         )
+
+    def _indexed(self, order: SearchOrder, size: int | None, within: Stretch) -> list[Row]:
+        """The same by the index, filters first."""
+        ranks, params = self._ranks("t.tsv")
+        # + 0 keeps the server from walking all messages in order instead of looking up the few.
+        return self.tx.rows(
+            f"""
+            WITH t AS MATERIALIZED (
+                SELECT m.id, s.source, m.timestamp, t.words, t.tsv
+                  FROM search_tokens t
+                  JOIN messages m ON m.id = t.message_id
+                  JOIN sessions s ON s.id = m.session_id
+                 WHERE t.chunks = 1
+                   AND t.tsv @@ CAST(:node AS TSQUERY)
+                   AND t.message_id > :from_id
+                   AND t.message_id <= :to_id
+                   AND {self.where.sql}
+                 ORDER BY t.message_id + 0 {_DIRECTION[order]}
+                 {{page}})
+            SELECT t.id, t.source, t.timestamp, t.words{ranks}
+              FROM t
+            """,
+            self._params(size, within) | params,
+        )
+
+    def _params(self, size: int | None, within: Stretch) -> dict[str, Any]:
+        return {
+            **self.where.params,
+            "node": self.expression,
+            "from_id": within.low,
+            "to_id": within.high,
+            "limit": -1 if size is None else size,
+            "offset": 0,
+        }
 
     def _long(self, within: Stretch, rarities: list[float]) -> list[Hit]:
         """Messages of several vectors: AND, OR and NOT hold for a message, not for each of its vectors."""
