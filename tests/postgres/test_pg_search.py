@@ -96,6 +96,15 @@ class TestMany:
         order = [[hit.message["id"] for hit in found.hits][:20] for found in (indexed, scanned)]
         assert (indexed.total, order[0]) == (scanned.total, order[1])
 
+    def test_searches_are_planned_for_their_words(self, many: SessionDB) -> None:
+        for _ in range(12):
+            many.search_messages("common rare")
+            many.search_messages("ommo", mode="substring")
+        prepared = many.provider.driver.read(  # type: ignore[attr-defined]
+            lambda tx: tx.rows("SELECT statement FROM pg_prepared_statements")
+        )
+        assert [text for (text,) in prepared if "tsv" in text] == []
+
     def test_the_total_is_about_right(self, many: SessionDB) -> None:
         total = many.provider.search(parse("common"), Filter(), MessageFilter(), Page(20), "newest", 1.0).total
         assert 0.9 * COUNT / 2 <= total <= 1.1 * COUNT / 2
