@@ -86,6 +86,8 @@ def _install(path: str, options: Options, page_checksums: bool) -> None:
         if with_checksums:
             checksums.reserve(connection)
         if kind.name == "empty":
+            # Nothing is there yet that a journal could bring back, and keeping one would cost six waits for the disk.
+            connection.execute("PRAGMA journal_mode = OFF")
             # Lets `optimize` give space back in small steps; can only be chosen before the first table.
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute(f"PRAGMA journal_mode = {'WAL' if mounts.wal_is_safe(path) else 'DELETE'}")
