@@ -53,7 +53,7 @@ $(VENV)/.package: pyproject.toml
 	$(PIP) -e .
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.package
+$(VENV)/.dev: $(VENV)/.package Makefile
 	$(PIP) -e '.[dev,postgres,mysql,regex,cost]'
 	@touch $@
 
