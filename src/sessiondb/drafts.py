@@ -203,6 +203,15 @@ def _media(reference: Mapping[str, Any]) -> dict[str, Any]:
     return {"kind": kind, **plain, "metadata": to_json(reference.get("metadata"), "media metadata")}
 
 
+def latest(drafts: Sequence[Draft]) -> list[Draft]:
+    """Of drafts with the same key only the last, in the place of the first."""
+    kept: dict[Any, Draft] = {}
+    for draft in drafts:
+        key = draft.values["message_key"]
+        kept[id(draft) if key is None else key] = draft
+    return list(kept.values())
+
+
 def restored(message: Mapping[str, Any], *, max_bytes: int, media_refs: Sequence[Mapping[str, Any]] = ()) -> Draft:
     """A message of an export in its stored form: same digest, same position."""
     if not isinstance(message, Mapping):

@@ -8,7 +8,7 @@ from typing import Any
 from .. import media, replay
 from ..drafts import FIELDS, check_count, check_time, draft, plain_draft
 from ..errors import Invalid
-from ..models import Draft, MediaRefRow, MessageRow, ToolCallRow
+from ..models import Draft, MediaRefRow, Merged, MessageRow, ToolCallRow
 from .handle import Handle, no_session
 
 
@@ -69,6 +69,26 @@ class Messages(Handle):
     def replace_messages(self, session_id: str, messages: Iterable[Mapping[str, Any]]) -> list[int]:
         """Put `messages` in the place of all there are, in one transaction. Raises NotFound."""
         return self.provider.replace_messages(session_id, self._drafts(messages))
+
+    def merge_messages(
+        self, session_id: str, messages: Iterable[Mapping[str, Any]], *, hidden: Sequence[str] = ()
+    ) -> Merged:
+        """Bring messages of another store up to date here: new keys are appended, changed content is rewritten.
+
+        Each needs a `message_key`, and may say `active`: 0 hides it, and so do the keys in `hidden`; nothing hidden is
+        shown again. Raises NotFound.
+        """
+        now = self._clock()
+        return self.provider.merge(
+            session_id, [self._merging(number, each, now) for number, each in enumerate(messages)], hidden
+        )
+
+    def _merging(self, number: int, message: Mapping[str, Any], now: float) -> Draft:
+        if not isinstance(message, Mapping) or not message.get("message_key"):
+            raise Invalid(f"message {number} needs a message_key to be merged by")
+        made = self._draft_of(number, {name: value for name, value in message.items() if name != "active"}, now)
+        made.active = 1 if message.get("active", 1) else 0
+        return made
 
     def _drafts(self, messages: Iterable[Mapping[str, Any]]) -> list[Draft]:
         now = self._clock()
