@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .base import Message, Record
-from .parts import Totals, blocks_of, body, price_of, said, text_of, tool_call
+from .parts import Totals, blocks_of, body, object_of, price_of, said, text_of, tool_call
 from .texts import count_of, is_injected, when, words_of
 
 _RECENT = 200
@@ -104,13 +104,13 @@ def _remember(calls: dict[str, str], call_id: str | None, name: str) -> None:
 def _usage(usage: Any, cost: Any) -> dict[str, Any]:
     if not isinstance(usage, dict):
         return {}
-    details = usage.get("output_tokens_details")
+    details = object_of(usage.get("output_tokens_details"))
     return {
         "input_tokens": count_of(usage.get("input_tokens")),
         "output_tokens": count_of(usage.get("output_tokens")),
         "cache_read_tokens": count_of(usage.get("cache_read_input_tokens")),
         "cache_write_tokens": count_of(usage.get("cache_creation_input_tokens")),
-        "reasoning_tokens": count_of(details.get("thinking_tokens")) if isinstance(details, dict) else 0,
+        "reasoning_tokens": count_of(details.get("thinking_tokens")),
         "cost": price_of(cost),
     }
 
@@ -211,12 +211,12 @@ def _result(
     owner: str, state: dict[str, Any], record: dict[str, Any], block: dict[str, Any], name: str | None
 ) -> Message:
     call_id = words_of(block.get("tool_use_id")) or words_of(record.get("sourceToolUseID"))
-    more = record.get("toolUseResult")
+    agent = words_of(object_of(record.get("toolUseResult")).get("agentId"))
     facts = _origin(_copied_from(record))
     if block.get("is_error"):
         facts["is_error"] = True
-    if isinstance(more, dict) and words_of(more.get("agentId")):
-        facts["agent_id"] = more["agentId"]
+    if agent is not None:
+        facts["agent_id"] = agent
     return Message(
         "tool",
         body(blocks_of(block.get("content"))),
@@ -291,8 +291,7 @@ def _numbered(name: str | None, number: int | str | None) -> str | None:
 
 
 def _copied_from(record: dict[str, Any]) -> str | None:
-    origin = record.get("forkedFrom")
-    return words_of(origin.get("sessionId")) if isinstance(origin, dict) else None
+    return words_of(object_of(record.get("forkedFrom")).get("sessionId"))
 
 
 def _origin(copied_from: str | None) -> dict[str, Any]:

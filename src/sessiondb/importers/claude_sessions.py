@@ -12,7 +12,7 @@ import msgspec
 from .. import jsontext
 from .base import Record, Session
 from .claude_messages import begins_conversation, messages
-from .parts import Totals
+from .parts import Totals, object_of
 from .source import Source, first_objects, head_of
 from .texts import when, words_of
 
@@ -121,8 +121,8 @@ class Transcript:
             known["git_branch"] = branch
         if version := words_of(record.get("version")):
             state["facts"]["version"] = version
-        if isinstance(origin := record.get("forkedFrom"), dict) and words_of(origin.get("sessionId")):
-            known["parent_native_id"], known["relation"] = origin["sessionId"], "fork"
+        if origin := words_of(object_of(record.get("forkedFrom")).get("sessionId")):
+            known["parent_native_id"], known["relation"] = origin, "fork"
         if "started_at" not in known and (moment := when(record.get("timestamp"))) is not None:
             known["started_at"] = moment
         return state
@@ -215,8 +215,8 @@ class Transcript:
 
 def _new_state() -> dict[str, Any]:
     return {
-        "begun": False, "linked": False, "changed": False, "held": [], "info": {}, "titles": {}, "facts": {}, "totals": {},
-        "open": None, "finished": [], "calls": {},
+        "begun": False, "linked": False, "changed": False, "held": [], "info": {}, "titles": {}, "facts": {},
+        "totals": {}, "open": None, "finished": [], "calls": {},
     }  # fmt: skip
 
 

@@ -68,6 +68,11 @@ class Totals:
         )
 
 
+def object_of(value: Any) -> dict[str, Any]:
+    """A value that should be a JSON object; empty when it is none."""
+    return value if isinstance(value, dict) else {}
+
+
 def price_of(value: Any) -> float | None:
     """A cost in dollars; None for anything that is no number."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None

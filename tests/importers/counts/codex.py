@@ -24,7 +24,7 @@ def count(paths: list[Path]) -> dict[str, dict[str, Any]]:
         if path.name == "session_index.jsonl":
             continue
         records = records_of(path)
-        if records:
+        if any(record["type"] in ("response_item", "event_msg") for record in records):
             name, tally = count_rollout(path, records)
             sessions[name] = tally
     for path in paths:
@@ -188,6 +188,9 @@ def add_tokens(tally: dict[str, Any], records: list[dict[str, Any]], start: int)
             total = {key: value + last.get(key, 0) for key, value in total.items()}
         if total.get("total_tokens", 0) < last.get("total_tokens", 0):
             last = {}
+        if not last and "last_token_usage" in payload["info"]:
+            # A thread may begin with the total of its parent.
+            last = {key: value - payload["info"]["last_token_usage"].get(key, 0) for key, value in total.items()}
         if index >= start:
             grown = {key: value - last.get(key, 0) for key, value in total.items()}
             tally["input"] += (
