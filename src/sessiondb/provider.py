@@ -288,14 +288,11 @@ class SessionDBProvider(ABC):
 
     @abstractmethod
     def list_import_files(self) -> list[ImportFileRow]:
-        """All files that were read, by path, without `state`."""
+        """All files that were read, by path."""
 
     @abstractmethod
-    def get_import_file(self, path: str) -> ImportFileRow | None: ...
-
-    @abstractmethod
-    def put_import_file(self, row: ImportFileRow, *, instead_of: str | None = None) -> None:
-        """Remember how far a file was read; the row of `instead_of`, an earlier path of it, goes."""
+    def put_import_files(self, files: Sequence[ImportFileRow], *, forget: Sequence[str] = ()) -> None:
+        """Remember how far files were read, in the place of what was known of them; drop the paths in `forget`."""
 
     # --- search ---
 

@@ -29,7 +29,13 @@ TABLES: dict[str, dict[str, str]] = {
         "sqlite": "sessiondb.backends.sqlite.foreign:ForeignDatabase",
     },
     # In order of detection: a file belongs to the first that knows it, so general formats come last.
-    "importers": {},
+    "importers": {
+        "sessiondb": "sessiondb.importers.sessiondb_jsonl",
+        "hermes": "sessiondb.importers.hermes",
+        "nanobot": "sessiondb.importers.nanobot",
+        "sharegpt": "sessiondb.importers.sharegpt",
+        "openai-chat": "sessiondb.importers.openai_chat",
+    },
     "upkeep": {
         "sqlite": "sessiondb.backends.sqlite.upkeep:SQLiteUpkeep",
     },
