@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from .. import titles
-from ..drafts import check_id, check_session, check_time, restored, to_json
+from ..drafts import check_id, check_session, check_time, latest, restored, to_json
 from ..errors import Invalid, SessionDBError
 from ..models import SESSION_COLUMNS, Draft, Filter, Page, SessionRow
 from ..rows import message_row
-from .handle import Handle
+from .messages import Messages
 
 EXPORT_FORMAT = "sessiondb/1"
 _PAGE = 200
+_SAME, _BEGUN = "the same", "begun"
 # Derived from the messages on the way in, or meaningless in another store.
 _NOT_IMPORTED = frozenset({"message_count", "tool_call_count", "last_message_id", "ledger", "deleted_at", "title"})
 
@@ -30,7 +31,7 @@ class ImportReport:
     messages: int = 0
 
 
-class Transfer(Handle):
+class Transfer(Messages):
     def export_session(self, session_id: str) -> dict[str, Any] | None:
         """The session's columns with `messages` (rewound ones too, active = 0), `tags` and `media_refs`; or None."""
         session = self.provider.get_session(session_id)
@@ -65,6 +66,21 @@ class Transfer(Handle):
             ids.extend(row["id"] for row in page)
         return ids[::-1]
 
+    def import_native(
+        self, session: Mapping[str, Any], messages: Iterable[Mapping[str, Any]] = (), *, tags: Sequence[str] = ()
+    ) -> bool:
+        """Begin a session of another agent with its first messages, in one transaction; False when the id exists.
+
+        `session` holds columns: id, source, started_at, origin and native_id at least. Each message needs a
+        `message_key`. Raises Conflict when the origin's session is here under another id.
+        """
+        check_id(session.get("id"), "id")
+        check_id(session.get("source"), "source")
+        check_session(session)
+        now = self._clock()
+        drafts = [self._merging(number, message, now) for number, message in enumerate(messages)]
+        return self.provider.create_session(session, latest(drafts), tags=tags)
+
     def import_sessions(self, documents: Iterable[Mapping[str, Any]], *, dry_run: bool = False) -> ImportReport:
         """Take in what `export_session` gave: same ids, lineage, positions and ledger; each session all or nothing.
 
@@ -88,11 +104,15 @@ class Transfer(Handle):
     ) -> None:
         if not isinstance(document, Mapping):
             raise Invalid(f"a session must be a dict, not {type(document).__name__}")
+        if "part_of" in document:
+            self._import_part(document, report, dry_run)
+            return
         values, drafts = self._parsed(document)
         name = values["id"]
         existing = self.provider.get_session(name)
         if existing is not None:
             report.skipped[name] = _collision(existing, document)
+            self._mend_link(existing, document, parents, report)
             return
         parent = values.pop("parent_session_id", None)
         values["title"] = self._free_title(document, report)
@@ -106,6 +126,33 @@ class Transfer(Handle):
         else:
             report.skipped[name] = "another process created this id meanwhile"
 
+    def _mend_link(
+        self, existing: SessionRow, document: Mapping[str, Any], parents: dict[str, str], report: ImportReport
+    ) -> None:
+        """An import that was broken off has made sessions without linking them."""
+        parent = document.get("parent_session_id")
+        if parent and existing["parent_session_id"] is None and report.skipped[existing["id"]].endswith(_SAME):
+            parents[existing["id"]] = str(parent)
+
+    def _import_part(self, document: Mapping[str, Any], report: ImportReport, dry_run: bool) -> None:
+        """Further messages of a session that was too long for one line."""
+        name = document["part_of"]
+        check_id(name, "part_of")
+        existing = self.provider.get_session(name)
+        if existing is None or (name in report.skipped and not report.skipped[name].endswith(_BEGUN)):
+            return
+        drafts = [draft for draft in self._restored(document) if (draft.seq or 0) > existing["last_seq"]]
+        if drafts and not dry_run:
+            self.provider.append(name, drafts)
+            report.messages += len(drafts)
+
+    def _restored(self, document: Mapping[str, Any]) -> list[Draft]:
+        rows = document.get("messages") or []
+        if not isinstance(rows, list):
+            raise Invalid(f"messages must be a list, not {type(rows).__name__}")
+        limit = self.features.max_content_bytes
+        return [restored(row, max_bytes=limit, media_refs=_media_of(row)) for row in rows]
+
     def _parsed(self, document: Mapping[str, Any]) -> tuple[dict[str, Any], list[Draft]]:
         check_id(document.get("id"), "id")
         check_id(document.get("source"), "source")
@@ -115,11 +162,10 @@ class Transfer(Handle):
             if values[name] is not None and not isinstance(values[name], str):
                 values[name] = to_json(values[name], name) or "{}"
         check_session(values)
-        rows = document.get("messages") or []
-        if not isinstance(rows, list):
-            raise Invalid(f"messages must be a list, not {type(rows).__name__}")
-        limit = self.features.max_content_bytes
-        drafts = [restored(row, max_bytes=limit, media_refs=_media_of(row)) for row in rows]
+        drafts = self._restored(document)
+        if "parts" in document:
+            # Positions go on in the lines that follow.
+            values["last_seq"] = None
         return values, drafts
 
     def _free_title(self, document: Mapping[str, Any], report: ImportReport) -> str | None:
@@ -134,8 +180,6 @@ class Transfer(Handle):
 
     def _link(self, parents: Mapping[str, str], report: ImportReport) -> None:
         for child, parent in parents.items():
-            if child not in report.imported:
-                continue
             if self.provider.get_session(parent) is None:
                 self._orphan(child, f"its parent {parent} is not here; imported without", report)
             elif child == parent or child in {row["id"] for row in self.provider.ancestors(parent)}:
@@ -155,8 +199,18 @@ class Transfer(Handle):
 
 
 def _collision(existing: SessionRow, document: Mapping[str, Any]) -> str:
-    same = (existing["ledger"], existing["last_seq"]) == (document.get("ledger"), document.get("last_seq"))
-    return "already here, the same" if same else "the id is taken by a session with other messages"
+    if (existing["ledger"], existing["last_seq"]) == (document.get("ledger"), document.get("last_seq")):
+        return f"already here, {_SAME}"
+    begun = "parts" in document and _is_beginning(existing, document)
+    return f"already here, {_BEGUN}" if begun else "the id is taken by a session with other messages"
+
+
+def _is_beginning(existing: SessionRow, document: Mapping[str, Any]) -> bool:
+    """Whether the session is what an earlier import of the same export had brought when it was broken off."""
+    known = [existing[name] for name in ("source", "started_at", "origin", "native_id")]
+    return known == [document.get(name) for name in ("source", "started_at", "origin", "native_id")] and existing[
+        "last_seq"
+    ] < (document.get("last_seq") or 0)
 
 
 def _media_of(message: Any) -> list[Any]:

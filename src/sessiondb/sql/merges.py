@@ -66,13 +66,8 @@ NATIVE = f"""
 """
 _FILE_LIST = ", ".join(IMPORT_FILE_COLUMNS)
 FILES = f"""
-    SELECT {", ".join(name for name in IMPORT_FILE_COLUMNS if name != "state")}
-      FROM import_files
-"""
-FILE = f"""
     SELECT {_FILE_LIST}
       FROM import_files
-     WHERE path = :path
 """
 DROP_FILE = """
     DELETE FROM import_files
@@ -127,21 +122,16 @@ class MergePrimitives(SessionDBProvider):
 
     @read
     def list_import_files(self, tx: Tx) -> list[ImportFileRow]:
-        names = [name for name in IMPORT_FILE_COLUMNS if name != "state"]
+        found: list[Any] = [rows.named(IMPORT_FILE_COLUMNS, row) for row in tx.rows(FILES)]
         # Sorted here: databases order text by their own rules.
-        found = sorted((rows.named(names, row) for row in tx.rows(FILES)), key=lambda row: str(row["path"]))
-        return found  # type: ignore[return-value]
-
-    @read
-    def get_import_file(self, tx: Tx, path: str) -> ImportFileRow | None:
-        found = tx.row(FILE, {"path": path})
-        return None if found is None else rows.named(IMPORT_FILE_COLUMNS, found)  # type: ignore[return-value]
+        return sorted(found, key=lambda row: str(row["path"]))
 
     @write
-    def put_import_file(self, tx: Tx, row: ImportFileRow, *, instead_of: str | None = None) -> None:
-        for path in {row["path"], instead_of} - {None}:
+    def put_import_files(self, tx: Tx, files: Sequence[ImportFileRow], *, forget: Sequence[str] = ()) -> None:
+        for path in (*forget, *(row["path"] for row in files)):
             tx.run(DROP_FILE, {"path": path})
-        tx.run(ADD_FILE, row)
+        for row in files:
+            tx.run(ADD_FILE, row)
 
 
 def _stored(tx: Tx, session_id: str, keys: Sequence[str]) -> dict[str, _Stored]:
