@@ -36,6 +36,7 @@ LAYERS = {
     "sessiondb.importers.rehearsal": "parts",
     "sessiondb.importers.restoring": "parts",
     "sessiondb.importers.runner": "parts",
+    "sessiondb.importers.status": "parts",
     "sessiondb.insights": "parts",
     "sessiondb.jsontext": "pure",
     "sessiondb.ledger": "pure",

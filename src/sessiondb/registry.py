@@ -45,6 +45,7 @@ TABLES: dict[str, dict[str, str]] = {
         "delete": "sessiondb.cli.delete:command",
         "doctor": "sessiondb.cli.doctor:command",
         "export": "sessiondb.cli.export:command",
+        "import": "sessiondb.cli.importing:command",
         "list": "sessiondb.cli.list:command",
         "optimize": "sessiondb.cli.optimize:command",
         "pin": "sessiondb.cli.pin:command",
