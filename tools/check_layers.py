@@ -29,6 +29,7 @@ LAYERS = {
     "sessiondb.drafts": "pure",
     "sessiondb.errors": "pure",
     "sessiondb.ids": "pure",
+    "sessiondb.exporters": "parts",
     "sessiondb.importers": "pure",
     "sessiondb.importers.files": "parts",
     "sessiondb.importers.intake": "parts",

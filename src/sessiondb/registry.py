@@ -36,6 +36,16 @@ TABLES: dict[str, dict[str, str]] = {
         "sharegpt": "sessiondb.importers.sharegpt",
         "openai-chat": "sessiondb.importers.openai_chat",
     },
+    # In this order the end of a file's name is looked at.
+    "exporters": {
+        "openai": "sessiondb.exporters.openai_chat",
+        "sharegpt": "sessiondb.exporters.sharegpt",
+        "sharegpt-hermes": "sessiondb.exporters.sharegpt_hermes",
+        "jsonl": "sessiondb.exporters.jsonl",
+        "markdown": "sessiondb.exporters.markdown",
+        "html": "sessiondb.exporters.html",
+        "csv": "sessiondb.exporters.sessions_csv",
+    },
     "upkeep": {
         "sqlite": "sessiondb.backends.sqlite.upkeep:SQLiteUpkeep",
     },
