@@ -51,6 +51,7 @@ LAYERS = {
     "sessiondb.search.recall": "parts",
     "sessiondb.shapes": "pure",
     "sessiondb.titles": "pure",
+    "sessiondb.values": "pure",
     "sessiondb.retention": "parts",
     "sessiondb.upkeep": "pure",
     "sessiondb.pricing": "pure",

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Any
 
 from .. import titles
@@ -13,6 +10,7 @@ from ..drafts import check_id, check_session, check_time, latest, restored, to_j
 from ..errors import Invalid, SessionDBError
 from ..models import SESSION_COLUMNS, Draft, Filter, Page, SessionRow
 from ..rows import message_row
+from ..values import dataclass, field
 from .messages import Messages
 
 EXPORT_FORMAT = "sessiondb/1"
@@ -153,6 +151,9 @@ class Transfer(Messages):
 
     def _import_media(self, document: Mapping[str, Any], dry_run: bool) -> None:
         """A file that messages name by its hash."""
+        import base64
+        from hashlib import sha256
+
         name, encoded = document["media"], document.get("data")
         try:
             data = base64.b64decode(encoded if isinstance(encoded, str) else "", validate=True)
