@@ -36,6 +36,16 @@ TABLES: dict[str, dict[str, str]] = {
         "sharegpt": "sessiondb.importers.sharegpt",
         "openai-chat": "sessiondb.importers.openai_chat",
     },
+    # In this order the end of a file's name is looked at.
+    "exporters": {
+        "openai": "sessiondb.exporters.openai_chat",
+        "sharegpt": "sessiondb.exporters.sharegpt",
+        "sharegpt-hermes": "sessiondb.exporters.sharegpt_hermes",
+        "jsonl": "sessiondb.exporters.jsonl",
+        "markdown": "sessiondb.exporters.markdown",
+        "html": "sessiondb.exporters.html",
+        "csv": "sessiondb.exporters.sessions_csv",
+    },
     "upkeep": {
         "sqlite": "sessiondb.backends.sqlite.upkeep:SQLiteUpkeep",
     },
@@ -45,6 +55,7 @@ TABLES: dict[str, dict[str, str]] = {
         "delete": "sessiondb.cli.delete:command",
         "doctor": "sessiondb.cli.doctor:command",
         "export": "sessiondb.cli.export:command",
+        "import": "sessiondb.cli.importing:command",
         "list": "sessiondb.cli.list:command",
         "optimize": "sessiondb.cli.optimize:command",
         "pin": "sessiondb.cli.pin:command",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from .. import titles
@@ -11,6 +10,7 @@ from ..drafts import check_id, check_session, check_time, latest, restored, to_j
 from ..errors import Invalid, SessionDBError
 from ..models import SESSION_COLUMNS, Draft, Filter, Page, SessionRow
 from ..rows import message_row
+from ..values import dataclass, field
 from .messages import Messages
 
 EXPORT_FORMAT = "sessiondb/1"
@@ -90,7 +90,7 @@ class Transfer(Messages):
         report = ImportReport()
         parents: dict[str, str] = {}
         for number, document in enumerate(documents):
-            name = str(document.get("id") or f"document {number}") if isinstance(document, Mapping) else f"{number}"
+            name = _name(document, number)
             try:
                 self._import_one(document, parents, report, dry_run)
             except Invalid as exc:
@@ -106,6 +106,9 @@ class Transfer(Messages):
             raise Invalid(f"a session must be a dict, not {type(document).__name__}")
         if "part_of" in document:
             self._import_part(document, report, dry_run)
+            return
+        if "media" in document:
+            self._import_media(document, dry_run)
             return
         values, drafts = self._parsed(document)
         name = values["id"]
@@ -145,6 +148,21 @@ class Transfer(Messages):
         if drafts and not dry_run:
             self.provider.append(name, drafts)
             report.messages += len(drafts)
+
+    def _import_media(self, document: Mapping[str, Any], dry_run: bool) -> None:
+        """A file that messages name by its hash."""
+        import base64
+        from hashlib import sha256
+
+        name, encoded = document["media"], document.get("data")
+        try:
+            data = base64.b64decode(encoded if isinstance(encoded, str) else "", validate=True)
+        except ValueError as exc:
+            raise Invalid(f"media {name} is not base64: {exc}") from exc
+        if sha256(data).hexdigest() != name:
+            raise Invalid(f"media {name} is damaged: its bytes have another hash")
+        if not dry_run:
+            self._media_store().put(name, data)
 
     def _restored(self, document: Mapping[str, Any]) -> list[Draft]:
         rows = document.get("messages") or []
@@ -211,6 +229,12 @@ def _is_beginning(existing: SessionRow, document: Mapping[str, Any]) -> bool:
     return known == [document.get(name) for name in ("source", "started_at", "origin", "native_id")] and existing[
         "last_seq"
     ] < (document.get("last_seq") or 0)
+
+
+def _name(document: Any, number: int) -> str:
+    """What a report calls a document."""
+    known = document if isinstance(document, Mapping) else {}
+    return str(known.get("id") or known.get("part_of") or known.get("media") or f"document {number}")
 
 
 def _media_of(message: Any) -> list[Any]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ..db import SessionDB
 from ..models import Filter, ListedSession
+from ..values import replace
 from . import answers, ink, options, output, records, terminal
 from .pager import paging
 from .selection import HIDDEN_SOURCES

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+
 from ..db import SessionDB
 from ..errors import Invalid, NotFound
 from ..models import MessageRow, SessionRow
 from ..recap import recap
-from . import answers, conversation, ink, options, output, records
+from . import answers, conversation, ink, options, output, records, terminal
 from .pager import paging
 from .selection import find_session
+from .text import line, wrapped
 
 # A recap needs the end of a conversation; tools may have been called often between two sentences.
 _READ_FOR_RECAP = 400
@@ -104,7 +107,8 @@ def _head(row: SessionRow) -> None:
         "pinned" if row["pinned_at"] else None,
     ]
     output.say(ink.bold(row["title"] or row["id"]))
-    output.say(ink.dim(" · ".join(str(fact) for fact in facts if fact)))
+    for each in wrapped(line(" · ".join(str(fact) for fact in facts if fact)), terminal.columns() or sys.maxsize):
+        output.say(ink.dim(each))
     output.say()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from ..db import SessionDB
 from ..models import SessionRow
@@ -12,7 +12,7 @@ from .pager import paging
 from .selection import find_session
 from .text import cut, line, width
 
-Children = Mapping[str | None, Sequence[SessionRow]]
+_HERE = " ←"
 
 
 @options.command("tree")
@@ -62,16 +62,19 @@ def _branches(below: dict[str | None, list[SessionRow]], parent: str, trunk: str
 
 def _say(branch: str, row: SessionRow, now: float, *, chosen: bool) -> None:
     relation = f"{row['relation']}: " if branch else ""
-    facts = f" · {row['id']}" if row["title"] else ""
-    facts += f" · {output.count(row['message_count'], 'message')}"
-    facts += f" · {output.ago(row['last_active'] or row['started_at'], now)}"
+    facts = [row["id"]] if row["title"] else []
+    facts += [output.ago(row["last_active"] or row["started_at"], now), output.count(row["message_count"], "message")]
     name = line(row["title"] or row["id"])
     room = terminal.columns()
     if room is not None:
-        name = cut(name, max(16, room - width(branch + relation) - width(line(facts)) - 2))
-    output.say(
-        ink.dim(branch + relation),
-        ink.bold(name) if chosen else name,
-        ink.dim(facts),
-        ink.found(" ←") if chosen else "",
-    )
+        room -= width(branch + relation) + len(_HERE)
+        while len(facts) > 1 and width(name) + _width(facts) > room:
+            facts.pop()
+        name = cut(name, max(12, room - _width(facts)))
+    shown = ink.bold(name) if chosen else name
+    about = "".join(f" · {line(fact)}" for fact in facts)
+    output.say(ink.dim(branch + relation), shown, ink.dim(about), ink.found(_HERE) if chosen else "")
+
+
+def _width(facts: Sequence[str]) -> int:
+    return sum(3 + width(line(fact)) for fact in facts)

@@ -43,9 +43,9 @@ class Rehearsal:
             self._tell(self.db.provider.find_native(self.origin, native_id) is not None)
 
     def _count_document(self, document: Mapping[str, Any]) -> None:
-        name = str(document.get("id") or document.get("part_of"))
+        name = str(document.get("id"))
         self.tally.messages += len(document.get("messages") or ())
-        if name not in self.seen:
+        if "id" in document and name not in self.seen:
             self.seen.add(name)
             self._tell(self.db.provider.get_session(name) is not None)
 

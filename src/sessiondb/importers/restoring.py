@@ -40,7 +40,8 @@ class Restoring:
     def _documents(self, records: Iterable[Record]) -> Iterator[Mapping[str, Any]]:
         for record in records:
             if isinstance(record, Document):
-                self.seen.add(str(record.values.get("id") or record.values.get("part_of")))
+                if "id" in record.values:
+                    self.seen.add(str(record.values["id"]))
                 yield record.values
             elif isinstance(record, Skipped):
                 self.report.skip(self.tally, record)
