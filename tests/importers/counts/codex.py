@@ -10,6 +10,11 @@ from typing import Any
 
 from .tally import empty
 
+try:
+    from compression import zstd
+except ImportError:
+    from backports import zstd
+
 CONTEXT = (
     "<environment_context", "<user_instructions", "<user_shell_command", "<turn_aborted", "<permissions instructions",
     "<skill", "<system-reminder", "<INSTRUCTIONS", "<collaboration_mode", "<subagent_notification", "<goal_context",
@@ -39,8 +44,6 @@ def count(paths: list[Path]) -> dict[str, dict[str, Any]]:
 def bytes_of(path: Path) -> bytes:
     if path.suffix != ".zst":
         return path.read_bytes()
-    from backports import zstd
-
     return bytes(zstd.decompress(path.read_bytes()))
 
 
