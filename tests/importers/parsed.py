@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from sessiondb.importers.base import Message, Record, Session, Skipped, Usage
+from sessiondb.importers.base import Message, Record, Retracted, Session, Skipped, Usage
 from sessiondb.importers.source import Source
 
 from .counts.tally import empty
@@ -46,6 +46,9 @@ class Parsed:
                     occurrences[owner, content] = occurrences.get((owner, content), 0) + 1
                     key = (content, occurrences[owner, content])
                 self.messages.setdefault(owner, {})[key] = record
+            elif isinstance(record, Retracted):
+                for name in record.native_ids:
+                    self.messages[record.session or current].pop(name, None)
             elif isinstance(record, Usage):
                 self.usage[record.session or current] = record
             elif isinstance(record, Skipped):
@@ -53,7 +56,8 @@ class Parsed:
         return self
 
     def of(self, native_id: str) -> list[Message]:
-        return list(self.messages.get(native_id, {}).values())
+        """The messages that are part of the conversation."""
+        return [message for message in self.messages.get(native_id, {}).values() if message.active]
 
     def tallies(self) -> dict[str, dict[str, Any]]:
         return {name: self._tally(name) for name in self.sessions}

@@ -19,6 +19,8 @@ from .texts import when, words_of
 # Sidechains and calls in flight; older ones are done.
 _RECENT = 2000
 _HELD = 100
+# The ends of conversations, which later records may name.
+_LAST = 20
 _TITLES = {"custom-title": ("customTitle", "user"), "ai-title": ("aiTitle", "agent")}
 _CHAINED = frozenset({"user", "assistant", "system", "attachment"})
 # State of the program, not of the conversation.
@@ -39,8 +41,11 @@ class Transcript:
         self.carry.setdefault("sessions", {})
         self.carry.setdefault("chains", {})
         self.carry.setdefault("leaves", {})
+        self.carry.setdefault("last", {})
         # Of this reading only: uuid -> session and hash, to tell lines written twice from uuids used twice.
         self.seen: dict[str, tuple[str, int]] = {}
+        for uuid, owner in self.carry["last"].items():
+            self.seen[uuid] = (owner, 0)
 
     def records(self, record: dict[str, Any]) -> Iterator[Record]:
         kind = record.get("type")
@@ -156,10 +161,13 @@ class Transcript:
     def _is_new(self, uuid: str, owner: str, record: dict[str, Any]) -> bool:
         known = self.seen.get(uuid)
         mark = _mark(record)
+        self.carry["last"][uuid] = owner
+        if len(self.carry["last"]) > _LAST:
+            del self.carry["last"][next(iter(self.carry["last"]))]
         if known is None:
             self.seen[uuid] = (owner, mark)
             return True
-        if known == (owner, mark):
+        if known in ((owner, mark), (owner, 0)):
             return False
         if known[0] == owner:
             # Another record under a used id: known by its content instead.
@@ -178,6 +186,8 @@ class Transcript:
         leaf, summary = words_of(record.get("leafUuid")), words_of(record.get("summary"))
         if leaf and summary:
             self.carry["leaves"][leaf] = summary
+            if leaf in self.seen:
+                self.carry["sessions"][self.seen[leaf][0]]["changed"] = True
             for old in list(self.carry["leaves"])[:-_RECENT]:
                 del self.carry["leaves"][old]
 

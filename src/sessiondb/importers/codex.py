@@ -59,8 +59,7 @@ def read(source: Source) -> Iterator[Record]:
     if source.path.suffix == ".json":
         yield from _read_old_form(source)
         return
-    if source.carry.get("speaks") != "items":
-        source.carry["speaks"], source.carry["thinks"] = _forms_in(source.path)
+    _choose_forms(source)
     rollout = Rollout(source, titles_beside(source.path))
     for found in source.objects():
         if isinstance(found, Skipped):
@@ -87,6 +86,20 @@ def _read_old_form(source: Source) -> Iterator[Record]:
     for number, item in enumerate(items, start=1):
         yield from rollout.records(number, {"type": "response_item", "payload": item})
     yield from rollout.rest()
+
+
+def _choose_forms(source: Source) -> None:
+    carry = source.carry
+    before = carry.get("speaks"), carry.get("thinks")
+    if before == ("items", "items"):
+        return
+    carry["speaks"], carry["thinks"] = _forms_in(source.path)
+    if isinstance(answer := carry.get("answer"), dict):
+        # The file had ended between an event and its item, which follows now.
+        if before[0] == "events" and carry["speaks"] == "items":
+            answer["texts"] = []
+        if before[1] == "events" and carry["thinks"] == "items":
+            answer["thoughts"] = []
 
 
 def _forms_in(path: Path) -> tuple[str, str]:

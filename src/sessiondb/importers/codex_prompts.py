@@ -66,11 +66,11 @@ class Prompts:
             return
         if not self.carry.get("given"):
             typed, alone = _typed(group)
-            names: dict[str, int] = {}
+            names: dict[tuple[str, str], int] = {}
             for entry in group:
+                name = self._name(entry, names)
                 if entry["kind"] == "item" or entry["number"] in alone:
                     is_typed = entry["number"] in typed or entry["number"] in alone
-                    name = self._name(entry, is_typed, names)
                     own = is_typed and entry["copied_from"] is None and self.carry["relation"] != "subagent"
                     yield _message(entry, name, session, own), is_typed
             if close and not any(entry["kind"] == "item" and entry["may_be_typed"] for entry in group):
@@ -82,13 +82,11 @@ class Prompts:
             self.carry["group"] = []
             self.carry["groups"] += 1
 
-    def _name(self, entry: dict[str, Any], is_typed: bool, names: dict[str, int]) -> str:
+    def _name(self, entry: dict[str, Any], names: dict[tuple[str, str], int]) -> str:
         """A prompt has the same name whether its event or its item was seen first."""
-        if not is_typed:
-            return f"line-{entry['number']}"
         digest = hashlib.sha256(entry["words"].strip().encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        names[digest] = names.get(digest, 0) + 1
-        return f"prompt-{self.carry['groups']}-{digest}-{names[digest]}"
+        names[entry["kind"], digest] = number = names.get((entry["kind"], digest), 0) + 1
+        return f"prompt-{self.carry['groups']}-{digest}-{number}"
 
 
 def _is_context(words: str) -> bool:

@@ -74,6 +74,12 @@ def count(paths: list[Path]) -> dict[str, dict[str, Any]]:
     for leaf, summary in summaries:
         if uuids.get(leaf) in sessions:
             sessions[uuids[leaf]]["title"] = summary
+    for path in paths:
+        about = path.with_suffix(".meta.json")
+        name = path.stem.removeprefix("agent-")
+        for owner, tally in sessions.items():
+            if about.exists() and owner.endswith(f":agent-{name}"):
+                tally["title"] = json.loads(about.read_bytes()).get("description")
     for owner, named in titles.items():
         if owner in sessions:
             sessions[owner]["title"] = named.get("custom-title") or named.get("ai-title")

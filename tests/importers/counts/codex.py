@@ -79,6 +79,7 @@ def count_rollout(path: Path, records: list[dict[str, Any]]) -> tuple[str, dict[
     tally["parent"] = spawn.get("parent_thread_id") or meta.get("parent_thread_id") or meta.get("forked_from_id")
     tally["relation"] = "subagent" if spawned else "fork" if tally["parent"] else None
     start = end_of_replay(records, name, meta)
+    records = without_taken_back(records)
     kept = records if not spawned else records[:1] + records[start:]
     items = [record["payload"] for record in kept if record["type"] == "response_item"]
     tally["tool_calls"] = sum(item["type"].endswith("_call") for item in items)
@@ -96,6 +97,26 @@ def count_rollout(path: Path, records: list[dict[str, Any]]) -> tuple[str, dict[
         if event["type"] == "thread_name_updated" and event.get("thread_id", name) == name:
             tally["title"] = event["thread_name"]
     return name, tally
+
+
+def without_taken_back(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Turns that were rolled back are gone but for their tokens."""
+    for index, record in enumerate(records):
+        payload = record.get("payload")
+        if record["type"] != "event_msg" or payload["type"] != "thread_rolled_back":
+            continue
+        prompts = [at for at in range(index) if is_typed(records[at])]
+        first = prompts[-payload["num_turns"]]
+        if words_of(records[first - 1].get("payload", {})) == records[first]["payload"]["message"]:
+            first -= 1
+        for at in range(first, index):
+            if records[at].get("payload", {}).get("type") != "token_count":
+                records[at] = {"type": "gone", "payload": {}}
+    return records
+
+
+def is_typed(record: dict[str, Any]) -> bool:
+    return record["type"] == "event_msg" and record["payload"]["type"] == "user_message"
 
 
 def is_answer(item: dict[str, Any]) -> bool:

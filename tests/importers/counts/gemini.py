@@ -19,16 +19,18 @@ CONTEXT = (
 def count(paths: list[Path]) -> dict[str, dict[str, Any]]:
     sessions = {}
     for path in sorted(paths):
-        header, messages = conversation(path)
-        if messages:
-            sessions[header["sessionId"]] = tally_of(path, header, messages)
+        header, messages, paid = conversation(path)
+        if paid:
+            sessions[header["sessionId"]] = tally_of(path, header, messages, paid)
     return sessions
 
 
-def conversation(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def conversation(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
+    """The header, the messages that are left, and all that ever were: those were paid for."""
     if path.suffix == ".json":
         whole = json.loads(path.read_bytes())
-        return whole, whole.get("messages", [])
+        return whole, whole.get("messages", []), whole.get("messages", [])
+    paid: dict[str, dict[str, Any]] = {}
     header: dict[str, Any] = {}
     messages: list[dict[str, Any]] = []
     for line in path.read_bytes().split(b"\n"):
@@ -36,6 +38,8 @@ def conversation(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
             record = json.loads(line)
         except ValueError:
             continue
+        if "type" in record:
+            paid[record["id"]] = record
         if "$set" in record:
             header.update(record["$set"])
             messages = header.pop("messages", messages)
@@ -49,17 +53,22 @@ def conversation(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
             messages[[message["id"] for message in messages].index(record["id"])] = record
         else:
             messages.append(record)
-    return header, messages
+    return header, messages, list(paid.values())
 
 
-def tally_of(path: Path, header: dict[str, Any], messages: list[dict[str, Any]]) -> dict[str, Any]:
+def tally_of(
+    path: Path, header: dict[str, Any], messages: list[dict[str, Any]], paid: list[dict[str, Any]]
+) -> dict[str, Any]:
     tally = empty()
+    for message in paid:
+        add_tokens(tally, message.get("tokens") or {})
     tally["title"] = header.get("summary")
     if header.get("kind") == "subagent":
         tally["parent"], tally["relation"] = path.parent.name, "subagent"
     for message in messages:
         words = words_of(message.get("content")).strip()
         if message["type"] == "user":
+            words = words_of(message.get("displayContent")).strip() or words
             typed = words and not words.startswith(CONTEXT) and header.get("kind") != "subagent"
             tally["human"] += bool(typed)
             parts = message["content"] if isinstance(message["content"], list) else []
@@ -69,7 +78,6 @@ def tally_of(path: Path, header: dict[str, Any], messages: list[dict[str, Any]])
             calls = message.get("toolCalls", [])
             tally["tool_calls"] += len(calls)
             tally["tool_results"] += sum(bool(call.get("result") or call.get("resultDisplay")) for call in calls)
-            add_tokens(tally, message.get("tokens") or {})
     return tally
 
 

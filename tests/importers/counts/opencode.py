@@ -73,7 +73,12 @@ def tally_of(info: dict[str, Any], messages: list[Any]) -> dict[str, Any]:
     tally["title"] = title if title and not title.startswith(("New session - ", "Child session - ")) else None
     if info.get("parentID"):
         tally["parent"], tally["relation"] = info["parentID"], "subagent"
+    undone = (info.get("revert") or {}).get("messageID", "~")
     for message, parts in messages:
+        for counted in paid_by(message, parts):
+            add_tokens(tally, counted["tokens"])
+        if message.get("id", "") >= undone:
+            continue
         said = [part for part in parts if part["type"] == "text" and part["text"].strip() and not part.get("ignored")]
         own = [part for part in said if not part.get("synthetic")]
         tools = [part for part in parts if part["type"] == "tool"]
@@ -84,10 +89,14 @@ def tally_of(info: dict[str, Any], messages: list[Any]) -> dict[str, Any]:
             tally["human"] += bool(own or (attached and not said)) and not info.get("parentID")
         else:
             tally["assistant"] += bool(said)
-            finished = [part for part in parts if part["type"] == "step-finish"]
-            for counted in [message] if isinstance(message.get("tokens"), dict) else finished:
-                add_tokens(tally, counted["tokens"])
     return tally
+
+
+def paid_by(message: dict[str, Any], parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    if message["role"] == "user":
+        return []
+    finished = [part for part in parts if part["type"] == "step-finish"]
+    return [message] if isinstance(message.get("tokens"), dict) else finished
 
 
 def add_tokens(tally: dict[str, Any], tokens: dict[str, Any]) -> None:
