@@ -86,8 +86,13 @@ class Messages(Handle):
     def _merging(self, number: int, message: Mapping[str, Any], now: float) -> Draft:
         if not isinstance(message, Mapping) or not message.get("message_key"):
             raise Invalid(f"message {number} needs a message_key to be merged by")
-        made = self._draft_of(number, {name: value for name, value in message.items() if name != "active"}, now)
-        made.active = 1 if message.get("active", 1) else 0
+        given = {name: value for name, value in message.items() if value is not None}
+        active = given.pop("active", 1)
+        role, content, timestamp = (given.pop(name, None) for name in ("role", "content", "timestamp"))
+        if not given.keys() <= FIELDS:
+            raise _unknown(given)
+        made = self._draft(role, content, timestamp, given, now)
+        made.active = 1 if active else 0
         return made
 
     def _drafts(self, messages: Iterable[Mapping[str, Any]]) -> list[Draft]:

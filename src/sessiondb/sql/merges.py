@@ -20,7 +20,6 @@ KEYED = """
     SELECT message_key, id, seq, term, active
       FROM messages
      WHERE session_id = :session_id
-       AND seq IS NOT NULL
        AND message_key IN (%s)
 """
 REMOVE = "DELETE FROM %s WHERE %s = :id"
