@@ -10,7 +10,7 @@ from sessiondb.importers import claude_code, codex, gemini, opencode
 
 from .counts import claude_code as count_claude_code
 from .counts import codex as count_codex
-from .counts import gemini as count_gemini
+from .counts import gemini_cli as count_gemini
 from .counts import opencode as count_opencode
 from .parsed import Parsed
 

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from .places import AGENTS, CODEX, parsed, sources
+from .places import AGENTS, parsed, sources
 
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_parsed_and_counted_agree(agent: str) -> None:
     counts = AGENTS[agent][1]
-    beside = [CODEX / "session_index.jsonl"] if agent == "codex" else []
-    assert parsed(agent).tallies() == counts.count([*sources(agent), *beside])
+    assert parsed(agent).tallies() == counts.count(sources(agent))
 
 
 @pytest.mark.parametrize("agent", AGENTS)

@@ -144,7 +144,7 @@ class Transcript:
             return
         linked = words_of(record.get("logicalParentUuid")) or words_of(record.get("parentUuid"))
         before = self.seen.get(linked or "")
-        if before is not None and before[0] != owner:
+        if before is not None and before[0].partition(":")[0] != owner:
             compacted = record.get("subtype") == "compact_boundary" or record.get("isCompactSummary")
             known["parent_native_id"], known["relation"] = before[0], "compression" if compacted else "fork"
 

@@ -26,18 +26,15 @@ UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 def count(paths: list[Path]) -> dict[str, dict[str, Any]]:
     sessions: dict[str, dict[str, Any]] = {}
     for path in sorted(paths):
-        if path.name == "session_index.jsonl":
-            continue
         records = records_of(path)
         if any(record["type"] in ("response_item", "event_msg") for record in records):
             name, tally = count_rollout(path, records)
             sessions[name] = tally
-    for path in paths:
-        if path.name == "session_index.jsonl":
-            for line in path.read_text().splitlines():
-                entry = json.loads(line)
-                if entry["id"] in sessions:
-                    sessions[entry["id"]]["title"] = entry["thread_name"]
+    for index in {parent / "session_index.jsonl" for path in paths for parent in path.parents}:
+        for line in index.read_text().splitlines() if index.exists() else ():
+            entry = json.loads(line)
+            if entry["id"] in sessions:
+                sessions[entry["id"]]["title"] = entry["thread_name"]
     return sessions
 
 
