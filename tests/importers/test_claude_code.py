@@ -118,6 +118,15 @@ def test_a_fork_keeps_what_it_copied_but_does_not_count_it(found: Parsed) -> Non
     assert found.usage[FORK].output_tokens == 4
 
 
+def test_a_resumed_session_of_older_versions_is_a_fork_that_repeats_nothing(found: Parsed) -> None:
+    original, resumed = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa", "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb"
+    session = found.sessions[resumed]
+    assert (session["parent_native_id"], session["relation"]) == (original, "fork")
+    assert [message.injected for message in found.of(resumed)] == [True, False, False, False]
+    assert (found.usage[original].input_tokens, found.usage[resumed].input_tokens) == (11, 13)
+    assert "parent_native_id" not in found.sessions[original]
+
+
 def test_a_session_that_begins_with_a_compaction_continues_another(found: Parsed) -> None:
     session = found.sessions[COMPACTED]
     assert (session["parent_native_id"], session["relation"]) == (OLD, "compression")

@@ -11,6 +11,7 @@ import msgspec
 
 from .. import jsontext
 from .base import Record, Session
+from .claude_copies import copied_into
 from .claude_messages import begins_conversation, messages
 from .parts import Totals, object_of
 from .source import Source, first_objects, head_of
@@ -42,6 +43,8 @@ class Transcript:
         self.carry.setdefault("chains", {})
         self.carry.setdefault("leaves", {})
         self.carry.setdefault("last", {})
+        if not source.is_tail and (copied := copied_into(self.path)) is not None:
+            self.carry["copied"] = list(copied)
         # Of this reading only: uuid -> session and hash, to tell lines written twice from uuids used twice.
         self.seen: dict[str, tuple[str, int]] = {}
         for uuid, owner in self.carry["last"].items():
@@ -49,6 +52,7 @@ class Transcript:
 
     def records(self, record: dict[str, Any]) -> Iterator[Record]:
         kind = words_of(record.get("type"))
+        self._mark_copy(record)
         if kind in _NOISE:
             return
         if kind == "summary":
@@ -66,6 +70,12 @@ class Transcript:
         if isinstance(uuid, str) and not self._is_new(uuid, owner, record):
             return
         yield from self._in_session(owner, state, record)
+
+    def _mark_copy(self, record: dict[str, Any]) -> None:
+        """Newer versions write themselves where a record was copied from."""
+        if "uuid" in record and self.carry.get("copied", (0, ""))[0] > 0:
+            self.carry["copied"][0] -= 1
+            record.setdefault("forkedFrom", {"sessionId": self.carry["copied"][1]})
 
     def _in_session(self, owner: str, state: dict[str, Any], record: dict[str, Any]) -> Iterator[Record]:
         if not state["begun"]:

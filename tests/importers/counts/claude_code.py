@@ -22,6 +22,7 @@ def count(paths: list[Path]) -> dict[str, dict[str, Any]]:
     titles: dict[str, dict[str, str]] = {}
     answers: dict[tuple[str, str], list[dict[str, Any]]] = {}
     spoken = set()
+    copies = copied_lines(sorted(paths))
     for path in sorted(paths):
         if path.name == "journal.jsonl":
             continue
@@ -35,6 +36,8 @@ def count(paths: list[Path]) -> dict[str, dict[str, Any]]:
                 continue
             if not isinstance(record, dict) or ("uuid" in record and raw in lines):
                 continue
+            if (path, record.get("uuid")) in copies:
+                record["forkedFrom"] = {"sessionId": copies[path, record["uuid"]]}
             lines.add(raw)
             kind = record.get("type")
             if kind == "summary":
@@ -84,6 +87,33 @@ def count(paths: list[Path]) -> dict[str, dict[str, Any]]:
         if owner in sessions:
             sessions[owner]["title"] = named.get("custom-title") or named.get("ai-title")
     return sessions
+
+
+def copied_lines(paths: list[Path]) -> dict[tuple[Path, str], str]:
+    """Records that a file has from another that begins with the same uuid and goes on earlier, or not at all."""
+    files = {}
+    for path in paths:
+        records = []
+        for line in path.read_bytes().split(b"\n"):
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(record, dict) and "uuid" in record:
+                records.append((record["uuid"], record["timestamp"], record.get("sessionId")))
+        files[path] = records
+    copies: dict[tuple[Path, str], str] = {}
+    for path, own in files.items():
+        longest = 0
+        for other, theirs in files.items():
+            same = 0
+            while same < min(len(own), len(theirs)) and own[same][0] == theirs[same][0]:
+                same += 1
+            is_later = len(theirs) == same or (len(own) > same and own[same][1] > theirs[same][1])
+            if path != other and path.parent == other.parent and same > longest and len(own) > same and is_later:
+                longest = same
+                copies |= {(path, record[0]): theirs[0][2] for record in own[:same]}
+    return copies
 
 
 def session_of(record: dict[str, Any], path: Path, chains: dict[str, str]) -> str:
