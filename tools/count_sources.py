@@ -38,7 +38,7 @@ def stored(db: SessionDB, origin: str, native_id: str) -> dict[str, Any] | None:
     row = db.provider.find_native(origin, native_id)
     if row is None:
         return None
-    messages = db.get_messages(row["id"], include_inactive=True)
+    messages = db.get_messages(row["id"])
     parent = db.get_session(row["parent_session_id"]) if row["parent_session_id"] else None
     return {
         "human": sum(message["role"] == "user" and not message["injected"] for message in messages),

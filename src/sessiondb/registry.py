@@ -31,6 +31,10 @@ TABLES: dict[str, dict[str, str]] = {
     # In order of detection: a file belongs to the first that knows it, so general formats come last.
     "importers": {
         "sessiondb": "sessiondb.importers.sessiondb_jsonl",
+        "claude-code": "sessiondb.importers.claude_code",
+        "codex": "sessiondb.importers.codex",
+        "gemini-cli": "sessiondb.importers.gemini",
+        "opencode": "sessiondb.importers.opencode",
         "hermes": "sessiondb.importers.hermes",
         "nanobot": "sessiondb.importers.nanobot",
         "sharegpt": "sessiondb.importers.sharegpt",

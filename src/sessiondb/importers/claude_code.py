@@ -15,6 +15,7 @@ from typing import Any
 from .base import Record, Skipped
 from .claude_sessions import Transcript
 from .source import Source, first_objects
+from .texts import words_of
 
 NAME = "claude-code"
 # Prompt history and the log of a workflow: no transcripts.
@@ -41,7 +42,7 @@ def detect(path: Path, head: bytes) -> bool:
 
 
 def _is_ours(record: dict[str, Any]) -> bool:
-    kind, message = record.get("type"), record.get("message")
+    kind, message = words_of(record.get("type")), record.get("message")
     if isinstance(message, dict) and "parts" in message:
         return False
     if kind in _CONVERSATION:

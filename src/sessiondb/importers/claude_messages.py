@@ -236,7 +236,7 @@ def _queued(record: dict[str, Any]) -> dict[str, Any] | None:
 
 def _attachment(owner: str, record: dict[str, Any]) -> Iterator[Record]:
     attachment, moment = record["attachment"], when(record.get("timestamp"))
-    uuid, kind = words_of(record.get("uuid")), attachment.get("type")
+    uuid, kind = words_of(record.get("uuid")), words_of(attachment.get("type"))
     if kind == "queued_command":
         # Typed while the agent was busy; there is no other record of it.
         note = attachment.get("isMeta") or attachment.get("commandMode", "prompt") != "prompt"
@@ -252,7 +252,7 @@ def _attachment(owner: str, record: dict[str, Any]) -> Iterator[Record]:
 
 
 def _attached_text(attachment: dict[str, Any]) -> str | None:
-    if attachment.get("type") in _QUIET_ATTACHMENTS:
+    if words_of(attachment.get("type")) in _QUIET_ATTACHMENTS:
         return None
     for name in ("content", "text", "snippet", "banner"):
         value = attachment.get(name)
@@ -264,7 +264,7 @@ def _attached_text(attachment: dict[str, Any]) -> str | None:
 
 
 def _system(owner: str, record: dict[str, Any]) -> Iterator[Record]:
-    kind, text = record.get("subtype"), words_of(record.get("content"))
+    kind, text = words_of(record.get("subtype")), words_of(record.get("content"))
     if kind in _QUIET_SYSTEM:
         return
     if text is None:

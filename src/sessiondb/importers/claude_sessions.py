@@ -48,7 +48,7 @@ class Transcript:
             self.seen[uuid] = (owner, 0)
 
     def records(self, record: dict[str, Any]) -> Iterator[Record]:
-        kind = record.get("type")
+        kind = words_of(record.get("type"))
         if kind in _NOISE:
             return
         if kind == "summary":
@@ -106,7 +106,7 @@ class Transcript:
         """The first uuid of the chain of records that the subagent's prompt began."""
         chains = self.carry["chains"]
         uuid = words_of(record.get("uuid")) or ""
-        chains[uuid] = root = str(chains.get(record.get("parentUuid") or "", uuid))
+        chains[uuid] = root = str(chains.get(words_of(record.get("parentUuid")) or "", uuid))
         if len(chains) > 2 * _RECENT:
             for old in list(chains)[:_RECENT]:
                 del chains[old]
@@ -116,7 +116,7 @@ class Transcript:
         state: dict[str, Any] = self.carry["sessions"].get(owner)
         if state is None:
             state = self.carry["sessions"][owner] = _new_state()
-        if not state["linked"] and record.get("type") in _CHAINED:
+        if not state["linked"] and words_of(record.get("type")) in _CHAINED:
             state["linked"] = True
             self._link(owner, state, record)
         known = state["info"]
@@ -142,8 +142,9 @@ class Transcript:
             )
             self._describe(state)
             return
-        before = self.seen.get(record.get("logicalParentUuid") or record.get("parentUuid") or "")
-        if before is not None and before[0] != owner:
+        linked = words_of(record.get("logicalParentUuid")) or words_of(record.get("parentUuid"))
+        before = self.seen.get(linked or "")
+        if before is not None and before[0].partition(":")[0] != owner:
             compacted = record.get("subtype") == "compact_boundary" or record.get("isCompactSummary")
             known["parent_native_id"], known["relation"] = before[0], "compression" if compacted else "fork"
 

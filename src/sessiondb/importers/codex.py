@@ -45,7 +45,7 @@ def detect(path: Path, head: bytes) -> bool:
     if path.suffix == ".json":
         return _OLD_FORM.match(head) is not None and b'"items"' in head
     records = first_objects(head)
-    if any(record.get("type") in _KINDS and isinstance(record.get("payload"), dict) for record in records):
+    if any(words_of(record.get("type")) in _KINDS and isinstance(record.get("payload"), dict) for record in records):
         return True
     return bool(records) and _is_bare_meta(records[0])
 

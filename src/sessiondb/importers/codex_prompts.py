@@ -13,7 +13,7 @@ from typing import Any
 
 from .base import Message
 from .codex_items import words_in
-from .parts import blocks_of, body
+from .parts import blocks_of, body, list_of
 from .texts import is_injected, when, words_of
 
 _CONTEXT = (
@@ -51,7 +51,7 @@ class Prompts:
 
     def add_event(self, number: int, record: dict[str, Any], event: dict[str, Any]) -> None:
         words = words_of(event.get("message")) or ""
-        paths = [path for name in ("local_images", "images") for path in event.get(name) or () if words_of(path)]
+        paths = [path for name in ("local_images", "images") for path in list_of(event.get(name)) if words_of(path)]
         self._add("event", number, record, words, role="user", content=words, pictures=paths, may_be_typed=True)
 
     def _add(self, kind: str, number: int, record: dict[str, Any], words: str, **more: Any) -> None:

@@ -49,7 +49,7 @@ class Rollout:
         self.prompts = Prompts(self.carry)
 
     def records(self, number: int, record: dict[str, Any]) -> Iterator[Record]:
-        kind, payload = record.get("type"), record.get("payload")
+        kind, payload = words_of(record.get("type")), record.get("payload")
         if not isinstance(payload, dict):
             return
         if kind == "session_meta":
@@ -74,16 +74,16 @@ class Rollout:
             yield self._session()
 
     def _spoken(self, number: int, record: dict[str, Any], payload: dict[str, Any]) -> Iterator[Record]:
-        kind, item = record.get("type"), payload.get("type")
+        kind, item = words_of(record.get("type")), words_of(payload.get("type"))
         if kind == "response_item":
             yield from self._item(number, record, payload)
         elif kind == "event_msg":
             yield from self._event(number, record, payload)
-        elif kind == "compacted":
+        elif kind == "compacted" and self.carry["begun"]:
             yield from self._close()
             text = words_of(payload.get("message")) or "The context was compacted."
             yield self._message(number, record, "user", text, injected=True, metadata={"kind": "compaction summary"})
-        elif kind not in _NOISE and item not in _NOISE:
+        elif self.carry["begun"] and kind not in _NOISE and item not in _NOISE:
             yield self._message(number, record, "meta", record, injected=True)
 
     def rest(self) -> Iterator[Record]:
@@ -199,7 +199,7 @@ class Rollout:
             yield self._message(number, record, "meta", item, injected=True)
 
     def _event(self, number: int, record: dict[str, Any], event: dict[str, Any]) -> Iterator[Record]:
-        kind = event.get("type")
+        kind = words_of(event.get("type"))
         if kind == "user_message":
             yield from self._answer(close=True)
             self.prompts.add_event(number, record, event)
@@ -335,7 +335,7 @@ class Rollout:
             if total == before:
                 return
             if not isinstance(last, dict):
-                last = {name: value - count_of(before.get(name)) for name, value in total.items()}
+                last = {name: count_of(value) - count_of(before.get(name)) for name, value in total.items()}
         elif not isinstance(last, dict):
             last = {"input_tokens": info.get("prompt"), "output_tokens": info.get("completion")}
         if self.carry["copying"]:

@@ -72,7 +72,7 @@ def project_of(path: Path, header: Mapping[str, Any]) -> str | None:
         marker = project / ".project_root"
         if marker.is_file():
             return marker.read_text("utf-8", "replace").strip() or None
-        names = {project.name, header.get("projectHash")}
+        names = {project.name, words_of(header.get("projectHash"))}
         for place, name in _places(project.parent.parent):
             if name in names or hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest() in names:
                 return place

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .base import Message, Record, Retracted, Session
-from .parts import Totals, blocks_of, body, said, tool_call
+from .parts import Totals, blocks_of, body, list_of, said, tool_call
 from .source import Source
 from .texts import count_of, is_injected, when, words_of
 
@@ -56,7 +56,7 @@ class Chat:
         messages = header.get("messages")
         if not isinstance(messages, list):
             return
-        stay = {message.get("id") for message in messages if isinstance(message, dict)}
+        stay = {words_of(message.get("id")) for message in messages if isinstance(message, dict)}
         yield from self._retract([entry for entry in self.carry["order"] if entry[0] not in stay])
         for message in messages:
             if isinstance(message, dict):
@@ -151,12 +151,12 @@ class Chat:
         used = _used(message.get("tokens"))
         self._count(words_of(message.get("id")), used)
         self.carry["model"] = model = words_of(message.get("model")) or self.carry.get("model")
-        calls = [call for call in message.get("toolCalls") or () if isinstance(call, dict)]
+        calls = [call for call in list_of(message.get("toolCalls")) if isinstance(call, dict)]
         yield self._made(
             "assistant",
             body([_as_block(part) for part in blocks_of(message.get("content"))]) or None,
             message,
-            reasoning=said(map(_thought, message.get("thoughts") or ())) or None,
+            reasoning=said(map(_thought, list_of(message.get("thoughts")))) or None,
             tool_calls=[tool_call(call.get("id"), call.get("name"), call.get("args")) for call in calls] or None,
             model=model,
             provider="google",

@@ -13,6 +13,7 @@ from ..errors import ImportProblem
 from .base import Record, Skipped
 from .opencode_messages import Conversation
 from .opencode_tree import Tree
+from .parts import list_of
 from .source import Source, first_objects
 from .texts import words_of
 
@@ -81,7 +82,7 @@ def _read_document(source: Source) -> Iterator[Record]:
         conversation = Conversation(whole["info"])
         for message in whole["messages"]:
             if isinstance(message, dict) and isinstance(message.get("info"), dict):
-                yield from conversation.message(message["info"], message.get("parts") or [])
+                yield from conversation.message(message["info"], list_of(message.get("parts")))
         yield from conversation.rest()
     elif words_of(whole.get("id")):
         tree = Tree(source.path)

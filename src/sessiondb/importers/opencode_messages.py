@@ -13,7 +13,7 @@ from .texts import count_of, when, words_of
 
 # Named so until the first answer, or for want of a better name.
 _NO_TITLES = ("New session - ", "Child session - ")
-_NOISE = frozenset({"step-start", "step-finish", "snapshot", "patch"})
+_KNOWN = frozenset({"step-start", "step-finish", "snapshot", "patch", "text", "reasoning", "tool", "file"})
 
 
 class Conversation:
@@ -66,7 +66,7 @@ class Conversation:
         else:
             yield from self._assistant(info, known, last)
         for part in known:
-            if part.get("type") not in _NOISE | {"text", "reasoning", "tool", "file"}:
+            if words_of(part.get("type")) not in _KNOWN:
                 yield self._made("meta", part, part.get("id"), _time(info, "created"), info, injected=True)
 
     def rest(self) -> Iterator[Record]:

@@ -28,7 +28,7 @@ def blocks_of(content: Any) -> list[dict[str, Any]]:
 def text_of(block: Mapping[str, Any]) -> str | None:
     """The words of a block of text; None for any other."""
     text = block.get("text")
-    return text if isinstance(text, str) and block.get("type", "text") in TEXT_TYPES else None
+    return text if isinstance(text, str) and str(block.get("type", "text")) in TEXT_TYPES else None
 
 
 def body(blocks: Sequence[dict[str, Any]], between: str = "\n") -> str | list[dict[str, Any]]:
@@ -66,6 +66,11 @@ class Totals:
             cost_source=None if cost is None else cost_source,
             session=session,
         )
+
+
+def list_of(value: Any) -> list[Any]:
+    """A value that should be a list; empty when it is none."""
+    return value if isinstance(value, list) else []
 
 
 def object_of(value: Any) -> dict[str, Any]:

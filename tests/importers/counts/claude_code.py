@@ -109,7 +109,7 @@ def parent_of(
         return
     first = first_of[owner]
     before = uuids.get(first.get("logicalParentUuid") or first.get("parentUuid") or "")
-    if before is not None and before != owner and tally["parent"] is None:
+    if before is not None and before.partition(":")[0] != owner and tally["parent"] is None:
         compacted = first.get("subtype") == "compact_boundary" or first.get("isCompactSummary")
         tally["parent"], tally["relation"] = before, "compression" if compacted else "fork"
 

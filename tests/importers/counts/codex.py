@@ -10,6 +10,11 @@ from typing import Any
 
 from .tally import empty
 
+try:
+    from compression import zstd
+except ImportError:
+    from backports import zstd
+
 CONTEXT = (
     "<environment_context", "<user_instructions", "<user_shell_command", "<turn_aborted", "<permissions instructions",
     "<skill", "<system-reminder", "<INSTRUCTIONS", "<collaboration_mode", "<subagent_notification", "<goal_context",
@@ -21,26 +26,21 @@ UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 def count(paths: list[Path]) -> dict[str, dict[str, Any]]:
     sessions: dict[str, dict[str, Any]] = {}
     for path in sorted(paths):
-        if path.name == "session_index.jsonl":
-            continue
         records = records_of(path)
         if any(record["type"] in ("response_item", "event_msg") for record in records):
             name, tally = count_rollout(path, records)
             sessions[name] = tally
-    for path in paths:
-        if path.name == "session_index.jsonl":
-            for line in path.read_text().splitlines():
-                entry = json.loads(line)
-                if entry["id"] in sessions:
-                    sessions[entry["id"]]["title"] = entry["thread_name"]
+    for index in {parent / "session_index.jsonl" for path in paths for parent in path.parents}:
+        for line in index.read_text().splitlines() if index.exists() else ():
+            entry = json.loads(line)
+            if entry["id"] in sessions:
+                sessions[entry["id"]]["title"] = entry["thread_name"]
     return sessions
 
 
 def bytes_of(path: Path) -> bytes:
     if path.suffix != ".zst":
         return path.read_bytes()
-    from backports import zstd
-
     return bytes(zstd.decompress(path.read_bytes()))
 
 

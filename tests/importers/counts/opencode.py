@@ -46,13 +46,14 @@ def of_tree(path: Path, info: dict[str, Any]) -> Conversation:
 def of_database(path: Path) -> list[Conversation]:
     connection = apsw.Connection(f"file:{path}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
     found = []
-    for session, parent, title in list(connection.execute("SELECT id, parent_id, title FROM session")):
-        info = {"id": session, "parentID": parent, "title": title}
+    sessions = "SELECT id, parent_id, title, revert FROM session"
+    for session, parent, title, revert in list(connection.execute(sessions)):
+        info = {"id": session, "parentID": parent, "title": title, "revert": json.loads(revert or "{}")}
         messages = []
         rows = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
         for message, data in list(connection.execute(rows, (session,))):
             parts = connection.execute("SELECT data FROM part WHERE message_id = ?", (message,))
-            messages.append((json.loads(data), [json.loads(part) for (part,) in parts]))
+            messages.append(({**json.loads(data), "id": message}, [json.loads(part) for (part,) in parts]))
         found.append((info, messages))
     connection.close()
     return found
