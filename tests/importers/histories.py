@@ -175,7 +175,7 @@ def own_export(directory: Path) -> Path:
     from sessiondb.exporters import base, jsonl
 
     directory.mkdir(parents=True, exist_ok=True)
-    with SessionDB("memory://") as db, (directory / "own.jsonl").open("w") as out:
+    with SessionDB("memory://", clock=lambda: 1777626000.0) as db, (directory / "own.jsonl").open("w") as out:
         for name in ("one", "two"):
             db.create_session(name, "cli", started_at=1777626000.0)
             db.append_messages(

@@ -72,8 +72,9 @@ class Files:
         progress = progress_of(row)
         if progress.offset is not None and still_begins(path, row["head_hash"]):
             return progress, moved
-        # Whole again; sessions that were deleted here stay known.
-        return Progress(sessions={name: {} for name in progress.sessions}), moved
+        # Whole again; which sessions it had, and under which titles, stays known.
+        before = {name: {"title": known.get("title")} for name, known in progress.sessions.items()}
+        return Progress(sessions=before), moved
 
     def _moved(self, path: Path, origin: str) -> ImportFileRow | None:
         lost = self._lost_files()
