@@ -9,12 +9,13 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sessiondb.db import SessionDB
 
-from .conftest import Done, Run
+Run = Callable[..., Any]
 
 TURNS = [
     {"_type": "metadata", "key": "telegram:42", "metadata": {"title": "Shopping"}},
@@ -23,7 +24,7 @@ TURNS = [
 ]
 
 
-def row(done: Done, agent: str) -> list[str]:
+def row(done: Any, agent: str) -> list[str]:
     """The cells of an agent's line, without agent and path."""
     (found,) = [line for line in done.lines if line.startswith(agent)]
     return found.split()[2:]

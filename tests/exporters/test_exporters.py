@@ -16,6 +16,7 @@ from sessiondb.exporters import base, html, jsonl
 from sessiondb.importers import known
 from sessiondb.importers.runner import Runner
 from sessiondb.models import Filter
+from sessiondb.verify import verify_export
 
 HOSTILE = "</pre><script>alert(1)</script><img src=x onerror=alert(2)> ```\n# not a heading\n``` \x1b[31m \u202e \ud800"
 CALL = [{"id": "c1", "type": "function", "function": {"name": "run", "arguments": '{"cmd": "ls"}'}}]
@@ -125,6 +126,16 @@ class TestOwnLines:
                 place.write_text("".join(whole[:count]))
                 Runner(other).run(known.at_paths([place], known.chosen(())))
             assert comparable(other) == comparable(db)
+
+    def test_an_export_proves_that_it_is_complete(self, full: SessionDB, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(jsonl, "MESSAGES_PER_LINE", 2)
+        lines = [json.loads(line) for line in exported(full, "jsonl").splitlines()]
+        report = verify_export(lines)
+        assert (report.ok, report.sessions, report.messages) == (True, 2, 7)
+        assert not verify_export([line for line in lines if "part_of" not in line]).ok
+        assert not verify_export(lines[1:]).ok
+        damaged = [{**line, "data": "AAAA"} if "media" in line else line for line in lines]
+        assert [each.kind for each in verify_export(damaged).problems] == ["unreadable"]
 
     def test_every_line_names_its_version(self, full: SessionDB) -> None:
         assert {json.loads(line)["format"] for line in exported(full, "jsonl").splitlines()} == {"sessiondb/1"}
