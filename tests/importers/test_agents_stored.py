@@ -69,7 +69,6 @@ def test_children_stand_below_their_parents(db: SessionDB, bring: Bring, home: P
     assert children == {
         f"{CLAUDE}:agent-c0ffee": (CLAUDE, "subagent"),
         "22222222-2222-4222-8222-222222222222": (CLAUDE, "fork"),
-        "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb": ("aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa", "fork"),
         "33333333-3333-4333-8333-333333333333:side-n1": ("33333333-3333-4333-8333-333333333333", "subagent"),
         "44444444-4444-4444-8444-444444444444": ("33333333-3333-4333-8333-333333333333", "compression"),
         "019fc712-b5c0-7000-8000-000000000005": (CODEX, "fork"),
