@@ -95,7 +95,7 @@ class MergePrimitives(SessionDBProvider):
 
     @write
     def merge(self, tx: Tx, session_id: str, messages: Sequence[Draft], hidden: Sequence[str] = ()) -> Merged:
-        messages = latest(messages)
+        messages = latest(messages, hidden)
         adopt_all(tx, session_id)
         found = tx.row(LEDGER, {"session_id": session_id})
         if found is None:

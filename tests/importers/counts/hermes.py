@@ -56,6 +56,8 @@ def relation(config: str, end: str | None) -> str:
 def of_messages(messages: list[dict[str, Any]]) -> dict[str, Any]:
     tally = empty()
     for message in messages:
+        if message.get("active") == 0:
+            continue
         calls = message.get("tool_calls") or []
         hidden = message.get("display_kind") == "hidden" or str(message["content"]).startswith("<system-reminder>")
         tally["human"] += message["role"] == "user" and not hidden

@@ -17,7 +17,7 @@ class Merging(MemoryBase):
     @write
     def merge(self, session_id: str, messages: Sequence[Draft], hidden: Sequence[str] = ()) -> Merged:
         session = self.tables.session(session_id)
-        messages = latest(messages)
+        messages = latest(messages, hidden)
         rows = {row["message_key"]: row for row in session.messages if row["message_key"] is not None}
         fresh = unseen(messages, rows)
         check_positions(session_id, fresh, session.values["last_seq"])

@@ -66,6 +66,11 @@ class MergeLaws(LawBase):
         assert (stored(db, "s")["message_count"], stored(db, "s")["tool_call_count"]) == (1, 0)
         assert db.verify().ok
 
+    def test_a_key_that_comes_and_is_hidden_at_once_is_hidden(self, db: SessionDB, session: NewSession) -> None:
+        db.merge_messages(session(), [keyed("a", "one"), keyed("b", "two")], hidden=["b"])
+        assert (contents(db, "s"), stored(db, "s")["message_count"]) == (["one"], 1)
+        assert contents(db, "s", include_inactive=True) == ["one", "two"]
+
     def test_what_comes_as_inactive_is_hidden(self, db: SessionDB, session: NewSession) -> None:
         db.merge_messages(session(), [keyed("a", "one"), keyed("b", "two", active=0)])
         assert contents(db, "s") == ["one"]
