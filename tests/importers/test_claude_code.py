@@ -101,16 +101,16 @@ def test_a_summary_in_another_file_names_the_session_of_its_leaf(found: Parsed) 
 
 
 def test_a_subagent_is_a_session_of_its_own(found: Parsed) -> None:
-    session = found.sessions[f"{MAIN}:agent-c0ffee"]
+    session = found.sessions[f"agent-c0ffee:{MAIN}"]
     assert (session["parent_native_id"], session["relation"], session["source"]) == (MAIN, "subagent", "subagent")
     assert session["title"] == "Find the callers"
     assert session["metadata"] == {"version": "2.1.200", "agent_type": "Explore", "tool_call_id": "toolu-3"}
-    assert heard(found, f"{MAIN}:agent-c0ffee")[0] == ("user", "List the callers", True)
+    assert heard(found, f"agent-c0ffee:{MAIN}")[0] == ("user", "List the callers", True)
 
 
 def test_a_sidechain_inside_the_file_is_one_too(found: Parsed) -> None:
-    assert heard(found, f"{OLD}:side-n1") == [("user", "Think", True), ("assistant", "Thought.", False)]
-    assert found.sessions[f"{OLD}:side-n1"]["parent_native_id"] == OLD
+    assert heard(found, f"side-n1:{OLD}") == [("user", "Think", True), ("assistant", "Thought.", False)]
+    assert found.sessions[f"side-n1:{OLD}"]["parent_native_id"] == OLD
 
 
 def test_a_fork_keeps_what_it_copied_but_does_not_count_it(found: Parsed) -> None:
