@@ -62,15 +62,14 @@ def test_every_agent_is_told_by_its_name(agent: str, db: SessionDB, bring: Bring
 
 def test_children_stand_below_their_parents(db: SessionDB, bring: Bring, home: Path) -> None:
     bring(home)
-    spawned = stored(db, f"{CLAUDE}:agent-c0ffee")
+    spawned = stored(db, f"agent-c0ffee:{CLAUDE}")
     assert (spawned["parent_session_id"], spawned["relation"], spawned["source"]) == (CLAUDE, "subagent", "subagent")
     rows = db.provider.list_sessions(Filter(), Page(100), "started")
     children = {row["id"]: (row["parent_session_id"], row["relation"]) for row in rows if row["parent_session_id"]}
     assert children == {
-        f"{CLAUDE}:agent-c0ffee": (CLAUDE, "subagent"),
+        f"agent-c0ffee:{CLAUDE}": (CLAUDE, "subagent"),
         "22222222-2222-4222-8222-222222222222": (CLAUDE, "fork"),
-        "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb": ("aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa", "fork"),
-        "33333333-3333-4333-8333-333333333333:side-n1": ("33333333-3333-4333-8333-333333333333", "subagent"),
+        "side-n1:33333333-3333-4333-8333-333333333333": ("33333333-3333-4333-8333-333333333333", "subagent"),
         "44444444-4444-4444-8444-444444444444": ("33333333-3333-4333-8333-333333333333", "compression"),
         "019fc712-b5c0-7000-8000-000000000005": (CODEX, "fork"),
         "019fc713-a020-7000-8000-000000000007": (CODEX, "subagent"),
@@ -127,3 +126,12 @@ def test_a_rollout_that_is_compressed_and_moved_is_the_same_session(db: SessionD
     again = bring(home / "codex")
     assert (again.total("new"), again.total("messages")) == (0, 0)
     assert told(db) == first
+
+
+def test_the_conversation_that_changed_last_is_listed_first(db: SessionDB, bring: Bring, home: Path) -> None:
+    wanted = ["22222222-2222-4222-8222-222222222222", CODEX, GEMINI, "55555555-5555-4555-8555-555555555555"]
+    paths = [next(home.rglob(f"*{session[:8] if session == GEMINI else session}.jsonl")) for session in wanted]
+    for age, path in enumerate(paths):
+        os.utime(path, (1_790_000_000 - age, 1_790_000_000 - age))
+    bring(*paths)
+    assert [row["id"] for row in db.list_sessions_rich(order_by="activity")] == wanted

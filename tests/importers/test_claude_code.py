@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from sessiondb.importers import claude_code
 
+from .counts import claude_code as counts
 from .parsed import Parsed
 from .places import CLAUDE, heard, parsed
 
@@ -99,16 +101,16 @@ def test_a_summary_in_another_file_names_the_session_of_its_leaf(found: Parsed) 
 
 
 def test_a_subagent_is_a_session_of_its_own(found: Parsed) -> None:
-    session = found.sessions[f"{MAIN}:agent-c0ffee"]
+    session = found.sessions[f"agent-c0ffee:{MAIN}"]
     assert (session["parent_native_id"], session["relation"], session["source"]) == (MAIN, "subagent", "subagent")
     assert session["title"] == "Find the callers"
     assert session["metadata"] == {"version": "2.1.200", "agent_type": "Explore", "tool_call_id": "toolu-3"}
-    assert heard(found, f"{MAIN}:agent-c0ffee")[0] == ("user", "List the callers", True)
+    assert heard(found, f"agent-c0ffee:{MAIN}")[0] == ("user", "List the callers", True)
 
 
 def test_a_sidechain_inside_the_file_is_one_too(found: Parsed) -> None:
-    assert heard(found, f"{OLD}:side-n1") == [("user", "Think", True), ("assistant", "Thought.", False)]
-    assert found.sessions[f"{OLD}:side-n1"]["parent_native_id"] == OLD
+    assert heard(found, f"side-n1:{OLD}") == [("user", "Think", True), ("assistant", "Thought.", False)]
+    assert found.sessions[f"side-n1:{OLD}"]["parent_native_id"] == OLD
 
 
 def test_a_fork_keeps_what_it_copied_but_does_not_count_it(found: Parsed) -> None:
@@ -118,13 +120,39 @@ def test_a_fork_keeps_what_it_copied_but_does_not_count_it(found: Parsed) -> Non
     assert found.usage[FORK].output_tokens == 4
 
 
-def test_a_resumed_session_of_older_versions_is_a_fork_that_repeats_nothing(found: Parsed) -> None:
-    original, resumed = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa", "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb"
-    session = found.sessions[resumed]
-    assert (session["parent_native_id"], session["relation"]) == (original, "fork")
-    assert [message.injected for message in found.of(resumed)] == [True, False, False, False]
-    assert (found.usage[original].input_tokens, found.usage[resumed].input_tokens) == (11, 13)
-    assert "parent_native_id" not in found.sessions[original]
+@pytest.fixture
+def resumed(tmp_path: Path) -> list[Path]:
+    """A session that was continued twice by a version that begins a new file with a copy of the old one."""
+    talk = [
+        {"uuid": "r1", "type": "user", "message": {"role": "user", "content": "How tall is the shelf?"}},
+        {"uuid": "r2", "type": "assistant", "message": answer("m1", "Two metres.", 11)},
+        {"uuid": "r3", "type": "user", "message": {"role": "user", "content": "And how wide?"}},
+        {"uuid": "r4", "type": "assistant", "message": answer("m2", "One metre.", 13)},
+        {"uuid": "r5", "type": "user", "message": {"role": "user", "content": "And how deep?"}},
+    ]
+    paths = []
+    for name, count in (("first", 2), ("second", 4), ("third", 5)):
+        paths.append(tmp_path / f"{name}.jsonl")
+        times = [{"timestamp": f"2025-08-03T10:00:0{number}.000Z", "sessionId": name} for number in range(count)]
+        lines = [json.dumps(each | talk[number], separators=(",", ":")) for number, each in enumerate(times)]
+        paths[-1].write_text("\n".join(lines) + "\n")
+    return paths
+
+
+def answer(name: str, words: str, used: int) -> dict[str, object]:
+    usage = {"input_tokens": used, "output_tokens": 1}
+    return {"id": name, "role": "assistant", "content": [{"type": "text", "text": words}], "usage": usage}
+
+
+def test_a_session_resumed_by_an_older_version_is_a_fork_that_counts_nothing_twice(resumed: list[Path]) -> None:
+    found = parsed("claude-code", *resumed)
+    parents = {
+        name: (session.get("parent_native_id"), session.get("relation")) for name, session in found.sessions.items()
+    }
+    assert parents == {"first": (None, None), "second": ("first", "fork"), "third": ("second", "fork")}
+    assert [message.injected for message in found.of("second")] == [True, False, False, False]
+    assert [found.usage[name].input_tokens for name in ("first", "second")] == [11, 13]
+    assert found.tallies() == counts.count(resumed)
 
 
 def test_a_session_that_begins_with_a_compaction_continues_another(found: Parsed) -> None:

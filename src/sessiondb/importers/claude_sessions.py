@@ -104,13 +104,14 @@ class Transcript:
     # Sessions
 
     def _owner(self, record: dict[str, Any]) -> str:
+        """The session of a record. A subagent's begins differently from its parent's: beginnings name sessions."""
         main = words_of(record.get("sessionId")) or self.carry.get("session") or self.path.stem
         self.carry["session"] = main
         if not record.get("isSidechain"):
             return str(main)
         if agent := words_of(record.get("agentId")):
-            return f"{main}:agent-{agent}"
-        return f"{main}:side-{self._chain(record)}"
+            return f"agent-{agent}:{main}"
+        return f"side-{self._chain(record)}:{main}"
 
     def _chain(self, record: dict[str, Any]) -> str:
         """The first uuid of the chain of records that the subagent's prompt began."""
@@ -145,16 +146,12 @@ class Transcript:
     def _link(self, owner: str, state: dict[str, Any], record: dict[str, Any]) -> None:
         known = state["info"]
         if record.get("isSidechain"):
-            known["parent_native_id"], known["relation"], known["source"] = (
-                owner.rpartition(":")[0],
-                "subagent",
-                "subagent",
-            )
+            known |= {"parent_native_id": owner.partition(":")[2], "relation": "subagent", "source": "subagent"}
             self._describe(state)
             return
         linked = words_of(record.get("logicalParentUuid")) or words_of(record.get("parentUuid"))
         before = self.seen.get(linked or "")
-        if before is not None and before[0].partition(":")[0] != owner:
+        if before is not None and before[0].rpartition(":")[2] != owner:
             compacted = record.get("subtype") == "compact_boundary" or record.get("isCompactSummary")
             known["parent_native_id"], known["relation"] = before[0], "compression" if compacted else "fork"
 

@@ -30,7 +30,7 @@ class Chat:
         self.path = source.path
         self.project_of = project_of
         self.carry = source.carry
-        for name, value in (("header", {}), ("order", []), ("used", {}), ("totals", {}), ("begun", False)):
+        for name, value in (("header", {}), ("order", {}), ("used", {}), ("totals", {}), ("begun", False)):
             self.carry.setdefault(name, value)
 
     @property
@@ -57,7 +57,7 @@ class Chat:
         if not isinstance(messages, list):
             return
         stay = {words_of(message.get("id")) for message in messages if isinstance(message, dict)}
-        yield from self._retract([entry for entry in self.carry["order"] if entry[0] not in stay])
+        yield from self._retract([name for name in self.carry["order"] if name not in stay])
         for message in messages:
             if isinstance(message, dict):
                 yield from self._message(message)
@@ -90,15 +90,13 @@ class Chat:
         )
 
     def _rewind(self, name: Any) -> Iterator[Record]:
-        names = [entry[0] for entry in self.carry["order"]]
+        names = list(self.carry["order"])
         if name in names:
-            yield from self._retract(self.carry["order"][names.index(name) :])
+            yield from self._retract(names[names.index(name) :])
 
-    def _retract(self, entries: list[Any]) -> Iterator[Record]:
-        if entries:
-            gone = {entry[0] for entry in entries}
-            self.carry["order"] = [entry for entry in self.carry["order"] if entry[0] not in gone]
-            yield Retracted([name for _, names in entries for name in names], self._id())
+    def _retract(self, names: list[str]) -> Iterator[Record]:
+        if names:
+            yield Retracted([made for name in names for made in self.carry["order"].pop(name)], self._id())
 
     def _message(self, message: dict[str, Any]) -> Iterator[Record]:
         if not self.carry["begun"]:
@@ -107,11 +105,8 @@ class Chat:
         made = list(self._messages(message))
         if name := words_of(message.get("id")):
             names = [each.native_id for each in made if each.native_id]
-            known = next((entry for entry in self.carry["order"] if entry[0] == name), None)
-            if known is None:
-                self.carry["order"].append([name, names])
-            else:
-                known[1] = list(dict.fromkeys([*known[1], *names]))
+            known = self.carry["order"].get(name, ())
+            self.carry["order"][name] = list(dict.fromkeys([*known, *names]))
         yield from made
 
     def _messages(self, message: dict[str, Any]) -> Iterator[Message]:

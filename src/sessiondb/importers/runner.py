@@ -64,6 +64,8 @@ class Runner:
         begun = time.monotonic()
         try:
             waiting = [each for each in map(self._sorted_out, found) if each is not None]
+            # What is stored last is listed first.
+            waiting.sort(key=lambda each: each[2].mtime)
             self._all_files, self._all_bytes = len(waiting), sum(size.size for _, _, size, _ in waiting)
             for source, parser, size, tally in waiting:
                 self._import(source, parser, size, tally)

@@ -81,7 +81,7 @@ def count(paths: list[Path]) -> dict[str, dict[str, Any]]:
         about = path.with_suffix(".meta.json")
         name = path.stem.removeprefix("agent-")
         for owner, tally in sessions.items():
-            if about.exists() and owner.endswith(f":agent-{name}"):
+            if about.exists() and owner.startswith(f"agent-{name}:"):
                 tally["title"] = json.loads(about.read_bytes()).get("description")
     for owner, named in titles.items():
         if owner in sessions:
@@ -121,17 +121,17 @@ def session_of(record: dict[str, Any], path: Path, chains: dict[str, str]) -> st
     if not record.get("isSidechain"):
         return str(main)
     if record.get("agentId"):
-        return f"{main}:agent-{record['agentId']}"
+        return f"agent-{record['agentId']}:{main}"
     uuid = record.get("uuid") or ""
     chains[uuid] = chains.get(record.get("parentUuid") or "", uuid)
-    return f"{main}:side-{chains[uuid]}"
+    return f"side-{chains[uuid]}:{main}"
 
 
 def parent_of(
     tally: dict[str, Any], owner: str, record: dict[str, Any], first_of: dict[str, Any], uuids: dict[str, str]
 ) -> None:
     if ":" in owner:
-        tally["parent"], tally["relation"] = owner.rpartition(":")[0], "subagent"
+        tally["parent"], tally["relation"] = owner.partition(":")[2], "subagent"
         return
     origin = record.get("forkedFrom")
     if isinstance(origin, dict):
@@ -139,7 +139,7 @@ def parent_of(
         return
     first = first_of[owner]
     before = uuids.get(first.get("logicalParentUuid") or first.get("parentUuid") or "")
-    if before is not None and before.partition(":")[0] != owner and tally["parent"] is None:
+    if before is not None and before.rpartition(":")[2] != owner and tally["parent"] is None:
         compacted = first.get("subtype") == "compact_boundary" or first.get("isCompactSummary")
         tally["parent"], tally["relation"] = before, "compression" if compacted else "fork"
 
