@@ -10,6 +10,7 @@ import click
 from .. import registry
 from ..errors import SessionDBError
 from .declare import ALIASES, COUNTED, Command, Option, Words
+from .shortcuts import spelled_out
 
 # Stands before a number such as -1 while click looks for options; no argument of a program can hold it.
 _HIDDEN = "\0"
@@ -83,6 +84,7 @@ def _option(declared: Option) -> click.Option:
         multiple=declared.multiple,
         metavar=declared.metavar,
         show_default=declared.show_default,
+        shell_complete=None if declared.choices else _completing(declared),
         **common,
     )
 
@@ -107,7 +109,21 @@ def _argument(declared: Words) -> click.Argument:
         required=declared.required,
         metavar=declared.metavar,
         callback=callback,
+        shell_complete=_completing(declared),
     )
+
+
+def _completing(declared: Option | Words) -> Callable[..., Any] | None:
+    """Who knows what may stand there; asked while a shell completes a line."""
+    from . import completing
+
+    if isinstance(declared, Words) and declared.names_session:
+        return completing.sessions
+    if declared.name in ("source", "sources"):
+        return completing.sources
+    if declared.metavar and any(word in declared.metavar for word in ("FILE", "PATH")):
+        return completing.files
+    return completing.directories if declared.metavar == "DIR" else None
 
 
 def _shown(word: str) -> str:
@@ -116,6 +132,9 @@ def _shown(word: str) -> str:
 
 class Commands(click.Group):
     """Commands by their name in the registry, those of other distributions included."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, spelled_out(args))
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [name for name in registry.names("commands") if name != self.name]

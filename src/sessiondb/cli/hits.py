@@ -12,6 +12,7 @@ from ..models import MessageRow
 from ..recap import called, collapsed, spoken
 from ..search.snippet import CLOSE, OPEN
 from . import conversation, ink, output, records, terminal
+from .facts import fitted
 from .text import cut, line, width, wrapped
 
 Hit = Mapping[str, Any]
@@ -51,9 +52,10 @@ def show(db: SessionDB, hits: Sequence[Hit], now: float, *, context: int, scores
 def _heading(found: Sequence[Hit], now: float) -> None:
     first = found[0]
     titled = next((hit["snippet"] for hit in found if hit["role"] == "title"), None)
-    name = _lines(titled, "1")[0] if titled else [ink.bold(line(first["title"] or first["session_id"]))]
     facts = [first["session_id"] if first["title"] else None, first["source"], output.ago(first["timestamp"], now)]
-    output.say(*name, ink.dim(" · " + " · ".join(line(fact) for fact in facts if fact)))
+    name, about = fitted(first["title"] or first["session_id"], facts)
+    pieces = _lines(titled, "1")[0] if titled else [ink.bold(name)]
+    output.say(*pieces, ink.dim(about))
 
 
 def _say_hit(hit: Hit, scores: bool) -> None:

@@ -9,12 +9,18 @@ from typing import Any
 from .. import registry
 from . import options
 from .declare import ALIASES, Command, NotPlain, read
+from .shortcuts import spelled_out
 
 _ALIAS = "sessions"
 _COMPLETING = "_SESSIONDB_COMPLETE"
 
 
 def run(arguments: list[str]) -> int:
+    if _COMPLETING in os.environ:
+        from . import completing
+
+        return completing.run(arguments)
+    arguments = spelled_out(arguments)
     try:
         call = _plain(arguments)
     except NotPlain:
@@ -28,8 +34,6 @@ def run(arguments: list[str]) -> int:
 
 def _plain(arguments: list[str]) -> Callable[[], Any]:
     """The call that the arguments mean. Raises NotPlain."""
-    if _COMPLETING in os.environ:
-        raise NotPlain
     before, name, after = _split(arguments)
     command = _command(name)
     read(options.COMMON, before)

@@ -25,7 +25,7 @@ def command(keeper: Upkeep, path: str, target: str | None, form: answers.Form) -
     \b
     Example:
         sessiondb repair
-        sessiondb restore ~/.sessiondb/state.db.repaired-20250305-091523 --over
+        sessiondb repair --output salvaged.db
     """
     salvage = keeper.repair(path, target)
     if form:

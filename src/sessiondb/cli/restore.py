@@ -24,7 +24,7 @@ def command(keeper: Upkeep, path: str, backup: str, target: str | None, over: bo
 
     \b
     Example:
-        sessiondb restore state.db.20250305-091523.bak --to /tmp/look.db
+        sessiondb restore state.db.20250305-091523.bak --to look.db
         sessiondb restore state.db.20250305-091523.bak --over
     """
     if (target is None) == (not over):
