@@ -80,6 +80,7 @@ class TestImport:
     def test_json_tells_the_same(self, run: Run, chat: Path) -> None:
         told = json.loads(run("import", "--json").out)
         assert (told["schema"], told["dry_run"]) == ("sessiondb.import.v1", False)
+        assert told.keys() == {"schema", "dry_run", "sources", "skipped", "errors", "unlisted", "notes", "seconds"}
         (source,) = told["sources"]
         assert (source["agent"], source["new"], source["messages"]) == ("nanobot", 1, 2)
         status = json.loads(run("import", "--status", "--json").out)

@@ -40,20 +40,21 @@ class Rehearsal:
     def _count(self, native_id: str) -> None:
         if native_id not in self.seen:
             self.seen.add(native_id)
-            self._tell(self.db.provider.find_native(self.origin, native_id) is not None)
+            self._tell(native_id, self.db.provider.find_native(self.origin, native_id) is not None)
 
     def _count_document(self, document: Mapping[str, Any]) -> None:
         name = str(document.get("id"))
         self.tally.messages += len(document.get("messages") or ())
         if "id" in document and name not in self.seen:
             self.seen.add(name)
-            self._tell(self.db.provider.get_session(name) is not None)
+            self._tell(name, self.db.provider.get_session(name) is not None)
 
-    def _tell(self, is_known: bool) -> None:
-        if is_known:
+    def _tell(self, name: str, is_known: bool) -> None:
+        if is_known or (self.origin, name) in self.report.met:
             self.tally.updated += 1
         else:
             self.tally.new += 1
+        self.report.met.add((self.origin, name))
 
     def flush(self) -> None:
         """Nothing waits."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,6 @@ class Tally:
     messages: int = 0
     skipped: int = 0
     errors: int = 0
-    bytes: int = 0
 
 
 @dataclass(slots=True)
@@ -37,6 +35,8 @@ class Report:
     errors: list[Skipped] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     unlisted: int = 0
+    # Sessions that a rehearsal has met: a second file of the same is no second session.
+    met: set[tuple[str, str]] = field(default_factory=set)
     seconds: float = 0.0
 
     def tally(self, agent: str, path: Path) -> Tally:
@@ -61,16 +61,13 @@ class Report:
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "sources": [{name: getattr(tally, name) for name in Tally.__slots__} for tally in self._sorted()],
+            "sources": [{name: getattr(each, name) for name in Tally.__slots__} for each in self.tallies.values()],
             "skipped": [_shown(each) for each in self.skipped],
             "errors": [_shown(each) for each in self.errors],
             "unlisted": self.unlisted,
             "notes": self.notes,
             "seconds": round(self.seconds, 3),
         }
-
-    def _sorted(self) -> Iterator[Tally]:
-        yield from self.tallies.values()
 
 
 def _shown(what: Skipped) -> dict[str, Any]:
