@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from sessiondb import SessionDB
 from sessiondb.errors import MissingExtra
 from sessiondb.importers import codex
 from sessiondb.importers.source import Source
 
+from .conftest import Bring
 from .counts import codex as counts
 from .counts.codex import zstd
 from .parsed import Parsed
@@ -177,6 +179,20 @@ def test_without_the_extra_a_compressed_file_says_what_to_install(
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingExtra, match=r"pip install 'sessiondb\[import\]'"):
         list(codex.read(Source(compressed)))
+
+
+def test_without_the_extra_the_other_files_are_imported(
+    compressed: Path, monkeypatch: pytest.MonkeyPatch, db: SessionDB, bring: Bring
+) -> None:
+    shutil.copy(next(CODEX.rglob(f"*{EVENTS}.jsonl")), compressed.parent)
+    for name in ("compression", "compression.zstd", "backports", "backports.zstd"):
+        monkeypatch.setitem(sys.modules, name, None)
+    report = bring(compressed.parent)
+    assert [(skipped.path, "pip install" in skipped.why) for skipped in report.errors] == [(compressed, True)]
+    monkeypatch.undo()
+    assert db.get_session(EVENTS) is not None
+    bring(compressed.parent)
+    assert db.get_session(MAIN) is not None
 
 
 def test_roots_follow_the_environment() -> None:

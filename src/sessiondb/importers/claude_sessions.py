@@ -20,6 +20,8 @@ from .texts import when, words_of
 # Sidechains and calls in flight; older ones are done.
 _RECENT = 2000
 _HELD = 100
+# A file of a gigabyte may have millions of records.
+_SEEN = 50_000
 # The ends of conversations, which later records may name.
 _LAST = 20
 _TITLES = {"custom-title": ("customTitle", "user"), "ai-title": ("aiTitle", "agent")}
@@ -31,6 +33,22 @@ _NOISE = frozenset(
         "mode", "agent-name", "bridge-session", "atis-latch", "started", "result", "worktree-state", "frame-link",
     }
 )  # fmt: skip
+
+
+class Recent:
+    """The last records by uuid: session and hash. Half of them go when there are too many."""
+
+    def __init__(self, known: dict[str, tuple[str, int]]) -> None:
+        self._newer = known
+        self._older: dict[str, tuple[str, int]] = {}
+
+    def get(self, uuid: str) -> tuple[str, int] | None:
+        return self._newer.get(uuid) or self._older.get(uuid)
+
+    def add(self, uuid: str, mark: tuple[str, int]) -> None:
+        if len(self._newer) >= _SEEN:
+            self._newer, self._older = {}, self._newer
+        self._newer[uuid] = mark
 
 
 class Transcript:
@@ -46,9 +64,7 @@ class Transcript:
         if not source.is_tail and (copied := copied_into(self.path)) is not None:
             self.carry["copied"] = list(copied)
         # Of this reading only: uuid -> session and hash, to tell lines written twice from uuids used twice.
-        self.seen: dict[str, tuple[str, int]] = {}
-        for uuid, owner in self.carry["last"].items():
-            self.seen[uuid] = (owner, 0)
+        self.seen = Recent({uuid: (owner, 0) for uuid, owner in self.carry["last"].items()})
 
     def records(self, record: dict[str, Any]) -> Iterator[Record]:
         kind = words_of(record.get("type"))
@@ -173,7 +189,7 @@ class Transcript:
         if len(self.carry["last"]) > _LAST:
             del self.carry["last"][next(iter(self.carry["last"]))]
         if known is None:
-            self.seen[uuid] = (owner, mark)
+            self.seen.add(uuid, (owner, mark))
             return True
         if known in ((owner, mark), (owner, 0)):
             return False
@@ -194,8 +210,8 @@ class Transcript:
         leaf, summary = words_of(record.get("leafUuid")), words_of(record.get("summary"))
         if leaf and summary:
             self.carry["leaves"][leaf] = summary
-            if leaf in self.seen:
-                self.carry["sessions"][self.seen[leaf][0]]["changed"] = True
+            if (named := self.seen.get(leaf)) is not None:
+                self.carry["sessions"][named[0]]["changed"] = True
             for old in list(self.carry["leaves"])[:-_RECENT]:
                 del self.carry["leaves"][old]
 
@@ -204,7 +220,7 @@ class Transcript:
         if "user" in state["titles"] or "agent" in state["titles"]:
             return
         for leaf, summary in (summaries_in(self.path.parent) | self.carry["leaves"]).items():
-            if leaf in self.seen and self.seen[leaf][0] == owner:
+            if (named := self.seen.get(leaf)) is not None and named[0] == owner:
                 state["titles"]["summary"] = summary
 
     def _keep_fact(self, state: dict[str, Any], record: dict[str, Any]) -> None:

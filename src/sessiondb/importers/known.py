@@ -11,7 +11,7 @@ from typing import cast
 from .. import registry
 from ..errors import Invalid, NotFound
 from .base import Parser
-from .source import head_of
+from .source import head_of, is_compressed
 
 _SUFFIXES = (".jsonl", ".json", ".db", ".sqlite", ".sqlite3", ".ndjson", ".zst")
 
@@ -44,7 +44,9 @@ def chosen(agents: Iterable[str]) -> list[Parser]:
 def detect(path: Path, parsers: Iterable[Parser]) -> Parser | None:
     """The first parser that knows the file."""
     head = head_of(path)
-    return next((each for each in parsers if head and each.detect(path, head)), None)
+    if not head and not is_compressed(path):
+        return None
+    return next((each for each in parsers if each.detect(path, head)), None)
 
 
 def at_home(parsers: Iterable[Parser], env: Mapping[str, str], home: Path) -> Iterator[Found]:

@@ -215,7 +215,7 @@ def head_of(path: Path, length: int = 64 * 1024) -> bytes:
     try:
         with open_plain(path) as file:
             return file.read(length)
-    except (OSError, EOFError, ValueError):
+    except (OSError, EOFError, ValueError, MissingExtra):
         return b""
 
 
