@@ -180,7 +180,8 @@ def _rewrite(tx: Tx, session_id: str, total: int, pairs: Sequence[tuple[_Stored,
 def _attach(tx: Tx, session_id: str, message_id: int, draft: Draft) -> None:
     owner = {"session_id": session_id, "message_id": message_id}
     for call in draft.calls:
-        tx.run(appends.INSERT_CALL, {**call, **owner, "created_at": draft.values["timestamp"]})
+        unanswered = {"status": "pending", "result_summary": None, "completed_at": None}
+        tx.run(appends.INSERT_CALL, {**call, **owner, **unanswered, "created_at": draft.values["timestamp"]})
         if call["call_id"] is not None:
             _answer(tx, session_id, call["call_id"])
     for reference in draft.media:
