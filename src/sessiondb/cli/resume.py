@@ -120,6 +120,7 @@ def execute(there: Resumption) -> NoReturn:
     """Become the other agent, in the directory of the session. Raises NotFound for what is not there."""
     import shlex
     import shutil
+    import signal
 
     program = shutil.which(there.command[0])
     if program is None:
@@ -129,5 +130,7 @@ def execute(there: Resumption) -> NoReturn:
             raise NotFound(f"the directory {there.cwd} of the session is gone; elsewhere: {shlex.join(there.command)}")
         os.chdir(there.cwd)
         os.environ["PWD"] = there.cwd
+    # Python ignores it, and a program inherits what is ignored.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.stdout.flush()
     os.execv(program, there.command)
