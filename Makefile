@@ -54,7 +54,7 @@ $(VENV)/.package: pyproject.toml
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.package Makefile
-	$(PIP) -e '.[dev,postgres,mysql,regex,cost]'
+	$(PIP) -e '.[dev,import,postgres,mysql,regex,cost]'
 	@touch $@
 
 clean: ## Remove the virtualenv and all caches.
