@@ -172,6 +172,8 @@ class Search(Handle):
     # --- hits ---
 
     def _hits(self, found: Matches, shown: Shown) -> Iterator[SearchHit]:
+        if not found.hits:
+            return
         around = self.provider.surroundings([match.message for match in found.hits])
         for match, near in zip(found.hits, around, strict=True):
             message = match.message

@@ -10,7 +10,7 @@ An emoji is a word. Whoever changes an outcome here raises `VERSION`: indexes ma
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from unicodedata import category, combining, decimal, normalize
 
@@ -19,6 +19,7 @@ MAX_TOKEN = 64
 KEPT_PREFIX = 48
 
 Span = tuple[str, int, int]
+Places = Callable[[int], tuple[int, int]]
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3040-\u30ff"
@@ -65,8 +66,12 @@ def tokens(text: str) -> list[str]:
         words = []
         for run, word in _run().findall(_fold(text)):
             words += bigrams(run) if run else [word]
+    return _all_shortened(text, words)
+
+
+def _all_shortened(text: str, words: list[str]) -> list[str]:
     if len(text) > MAX_TOKEN and words and max(map(len, words)) > MAX_TOKEN:
-        words = [shortened(word) for word in words]
+        return [shortened(word) for word in words]
     return words
 
 
@@ -77,18 +82,25 @@ def runs(text: str) -> list[str]:
 
 def spans(text: str) -> list[Span]:
     """The tokens of `tokens(text)`, each with its start and end in the text as given."""
+    words, places = located(text)
+    return [(word, *place) for word, place in zip(words, map(places, range(len(words))), strict=True)]
+
+
+def located(text: str) -> tuple[list[str], Places]:
+    """The tokens of `tokens(text)`, and the start and end of each when asked: most are never asked for."""
     if text.isascii():
-        words = _ascii_spans(text)
-        if len(text) <= MAX_TOKEN or all(end - start <= MAX_TOKEN for _, start, end in words):
-            return words
-        return [(shortened(token), start, end) for token, start, end in words]
-    found: list[Span] = []
+        found = list(_ASCII_WORD.finditer(text.lower()))
+        return _all_shortened(text, [word[0] for word in found]), lambda at: found[at].span()
+    known = list(_foreign_spans(text))
+    return [token for token, _, _ in known], lambda at: known[at][1:]
+
+
+def _foreign_spans(text: str) -> Iterator[Span]:
     for chunk in _CHUNK.finditer(text):
-        piece = chunk[0]
-        located: Iterable[Span] = _ascii_spans(piece) if piece.isascii() else _folded_spans(piece)
-        offset = chunk.start()
-        found += [(shortened(token), start + offset, end + offset) for token, start, end in located]
-    return found
+        piece, offset = chunk[0], chunk.start()
+        inside: Iterable[Span] = _ascii_spans(piece) if piece.isascii() else _folded_spans(piece)
+        for token, start, end in inside:
+            yield shortened(token), start + offset, end + offset
 
 
 def extra(text: str) -> list[str]:
@@ -103,7 +115,7 @@ def extra(text: str) -> list[str]:
 
 def unspaced(run: str) -> bool:
     """Whether a run is of a script that writes no blanks between words."""
-    return _within(_UNSPACED, run[0])
+    return run[0] > "\u0dff" and _within(_UNSPACED, run[0])
 
 
 def shortened(word: str) -> str:

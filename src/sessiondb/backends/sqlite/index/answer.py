@@ -19,7 +19,7 @@ from . import fts5
 from .snapshot import Snapshot
 
 # How many rows of a word are counted before the rest is estimated from their density.
-COUNTED = 4000
+COUNTED = 1000
 # A total that is not counted is estimated from at least so many.
 ESTIMATED_FROM = 200
 # What a prefix is taken to be worth: counting all words that start so would cost more than the search.
@@ -49,26 +49,34 @@ class Answer:
         self.snapshot, self.tx = snapshot, snapshot.tx
         self.query, self.node = query, query.node
         self.leaves = fts5.scored_leaves(query.node)
-        self.counts: dict[Term, int] = {}
+        self.counts: dict[Leaf | None, int] = {}
+        # The rarity of a single word weighs all its messages alike: it is found out when there are any.
+        self.alone = len(self.leaves) == 1
         self.by_session = where != Filter()
         self.where = sessions_where(where)
         messages_where(self.where, messages)
         self.bounds = (0, snapshot.at.last_id) if where.ids is None else self._span(where.ids)
 
     def found(self, page: Page, order: SearchOrder, now: float) -> Matches:
-        rarities = self._rarities()
+        rarities = [1.0] if self.alone else self._rarities()
         size = kept(page, order, least=ESTIMATED_FROM)
-        fresh = list(self._unread(rarities, now))
+        fresh = list(self._unread(rarities, now)) if self.snapshot.lag else []
         if order == "relevance":
             hits, total = self._people_first(rarities, size, now)
         else:
             expression = fts5.expression(self.node)
             hits = self._indexed(expression, False, rarities, size, now, oldest=order == "oldest")
             total = self._estimated(hits, size)
+        if not hits and not fresh:
+            return Matches((), 0, self.snapshot.lag, self.query.notices)
+        if self.alone and (size is None or len(hits) < size):
+            self.counts[self.leaves[0]] = len(hits) + len(fresh)
         ordered = _ordered([*hits, *fresh], order, size)
         end = None if page.limit is None else page.offset + page.limit
         shown = self._page(ordered[page.offset : end])
-        return Matches(shown, min(total, self._most()) + len(fresh), self.snapshot.lag, self.query.notices)
+        if total > len(hits):
+            total = max(len(hits), min(total, self._most()))
+        return Matches(shown, total + len(fresh), self.snapshot.lag, self.query.notices)
 
     def _span(self, sessions: Sequence[str]) -> tuple[int, int]:
         """Sessions are runs of ids: telling the index which saves it from walking all matches of a common word."""
@@ -80,10 +88,12 @@ class Answer:
 
     def _people_first(self, rarities: Sequence[float], size: int | None, now: float) -> tuple[list[Hit], int]:
         expression = fts5.expression(self.node)
+        if not self.snapshot.any_machine:
+            people = self._indexed(expression, False, rarities, size, now)
+            return people, self._estimated(people, size)
         people = self._indexed(fts5.of_people(expression), False, rarities, size, now)
         left = None if size is None else size - len(people)
-        any_machine = left != 0 and self._counted_to(1, Term(fts5.MACHINE)) > 0
-        machines = self._indexed(fts5.of_machines(expression), True, rarities, left, now) if any_machine else []
+        machines = self._indexed(fts5.of_machines(expression), True, rarities, left, now) if left != 0 else []
         total = self._estimated(people, size) + self._estimated(machines, left)
         return people + machines, total
 
@@ -93,6 +103,8 @@ class Answer:
 
     def _containing(self, leaf: Leaf) -> int:
         """In how many messages a word is, about; a phrase is taken to be as rare as its rarest word."""
+        if leaf in self.counts:
+            return self.counts[leaf]
         if isinstance(leaf, Phrase):
             whole = leaf.tokens[:-1] if leaf.prefix else leaf.tokens
             return min(self._counted(Term(token)) for token in whole)
@@ -124,23 +136,21 @@ class Answer:
         hits: list[Hit] = []
         while size is None or len(hits) < size:
             wanted = -1 if size is None else size - len(hits)
-            found = self._matching(expression, rarities, (low, high), wanted, oldest)
-            hits += [
-                Hit(each, automated, worth * rank.recency(now - moment))
-                for each, worth, moment in self._that_count(found)
-            ]
+            found = self._matching(expression, rarities, (low, high), wanted, now, oldest)
+            hits += [Hit(each, automated, score) for each, score in self._that_count(found)]
             if len(found) < wanted or wanted < 0:
                 break
             low, high = (found[-1][0] + 1, high) if oldest else (low, found[-1][0] - 1)
         return hits
 
     def _matching(
-        self, expression: str, rarities: Sequence[float], bounds: tuple[int, int], limit: int, oldest: bool
+        self, expression: str, rarities: Sequence[float], bounds: tuple[int, int], limit: int, now: float, oldest: bool
     ) -> list[Row]:
         # CROSS: the index leads, or SQLite may decide to walk all messages.
         sessions = "CROSS JOIN sessions s ON s.id = m.session_id" if self.by_session else ""
+        weights, given = marks("rarity", rarities)
         sql = f"""
-            SELECT m.id, relevance(messages_fts{fts5.arguments(rarities)}), m.timestamp
+            SELECT m.id, relevance(messages_fts, :now - m.timestamp, {weights})
               FROM messages_fts
              CROSS JOIN messages m ON m.id = messages_fts.rowid
              {sessions}
@@ -151,7 +161,7 @@ class Answer:
              {{page}}
         """
         params = {"expression": expression, "low": bounds[0], "high": bounds[1], "limit": limit, "offset": 0}
-        return self.tx.rows(sql, {**self.where.params, **params})
+        return self.tx.rows(sql, {**self.where.params, **given, **params, "now": now})
 
     def _that_count(self, found: list[Row]) -> list[Row]:
         stale, tools = self.snapshot.stale, self.query.tools
@@ -191,7 +201,8 @@ class Answer:
 
     def _page(self, hits: Sequence[Hit]) -> list[Match]:
         messages = {message["id"]: message for message in self._messages([hit.id for hit in hits])}
-        return [Match(messages[hit.id], hit.score) for hit in hits if hit.id in messages]
+        share = self._rarities()[0] if self.alone else 1.0
+        return [Match(messages[hit.id], hit.score * share) for hit in hits if hit.id in messages]
 
     def _messages(self, ids: Sequence[int]) -> Iterator[MessageRow]:
         for start in range(0, len(ids), ID_BATCH):

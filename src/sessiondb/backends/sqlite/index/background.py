@@ -74,7 +74,10 @@ class Background:
             began = time.monotonic()
             busy = self._is_busy()
             found = self._step(BUSY_BATCH if busy else BATCH)
-            if found is None or not found.lag:
+            if found is None:
+                break
+            if not found.lag:
+                self._merge()
                 break
             took = time.monotonic() - began
             pause = took * BUSY_PAUSE if busy else took / 4
@@ -82,6 +85,13 @@ class Background:
                 pause = WAIT_SECONDS
             lag = found.lag
             self._stopped.wait(min(pause, LONGEST_PAUSE))
+
+    def _merge(self) -> None:
+        searcher = self._engine.searcher()
+        began = time.monotonic()
+        while not self._stopped.is_set() and not self._is_busy() and searcher.merge():
+            self._stopped.wait(time.monotonic() - began)
+            began = time.monotonic()
 
     def _step(self, batch: int) -> Snapshot | None:
         # Here, not in the thread that writes: the modules of search are many.

@@ -143,5 +143,7 @@ def taken(connection: apsw.Connection, path: str, step: Step) -> None:
 def _apply(connection: apsw.Connection, step: Step) -> None:
     connection.executemany("DELETE FROM messages_fts WHERE rowid = ?", ((each,) for each in step.removed))
     connection.executemany("INSERT INTO messages_fts (rowid, body, extra) VALUES (?, ?, ?)", step.documents)
+    if any(extra.endswith(fts5.MACHINE) for _, _, extra in step.documents):
+        step.state["machines"] = "some"
     moved = [(value, name) for name, value in step.state.items()]
     connection.executemany("UPDATE state SET value = ? WHERE name = ?", moved)
