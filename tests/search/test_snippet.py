@@ -108,7 +108,7 @@ _SENTENCES = lists(sampled_from(["a", "b", "c3", "word", "getName", "x" * 30, ".
 @laws
 @given(_SENTENCES, lists(sampled_from(["a", "b", "c3", "word", "name"]), min_size=1, max_size=3), integers(1, 40))
 def test_the_short_way_shows_what_the_long_way_shows(text: str, words: list[str], width: int) -> None:
-    node = literal(" ".join(words))
+    node = literal(" ".join(words), prefix=width % 2 == 0)
     shown = plain_snippet(text, node, width, width * _CHARACTERS)
     assert shown is None or shown == _Text(text, node).snippet(width)
 

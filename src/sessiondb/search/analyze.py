@@ -91,8 +91,20 @@ def located(text: str) -> tuple[list[str], Places]:
     if text.isascii():
         found = list(_ASCII_WORD.finditer(text.lower()))
         return _all_shortened(text, [word[0] for word in found]), lambda at: found[at].span()
-    known = list(_foreign_spans(text))
+    known = list(_aligned_spans(text) if all(map(_stands_alone, set(text))) else _foreign_spans(text))
     return [token for token, _, _ in known], lambda at: known[at][1:]
+
+
+def _aligned_spans(text: str) -> Iterator[Span]:
+    """Where each character becomes one, whatever stands beside it, places are what they were."""
+    folded = _fold(text)
+    for run in _run().finditer(folded):
+        start, end = run.span()
+        if run[2]:
+            yield shortened(run[2]), start, end
+        else:
+            yield from ((folded[at : at + 2], at, at + 2) for at in range(start, end - 1))
+            yield folded[end - 1 : end], end - 1, end
 
 
 def _foreign_spans(text: str) -> Iterator[Span]:
@@ -244,6 +256,11 @@ def _fold_cluster(cluster: str) -> str:
 @lru_cache(maxsize=8192)
 def _joins_back(character: str) -> bool:
     return not character.isascii() and (category(character)[0] == "M" or _within(_JOINS_BACK, character))
+
+
+@lru_cache(maxsize=8192)
+def _stands_alone(character: str) -> bool:
+    return not _joins_back(character) and len(_fold(character)) == 1
 
 
 def _parts(word: str) -> list[str]:
