@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from ....models import Filter, Match, Matches, MessageFilter, MessageRow, Page, SearchOrder
@@ -27,6 +28,22 @@ PREFIX_SHARE = 0.01
 # SQLite takes no more parameters.
 ID_BATCH = 500
 
+# In small stores the index is fast enough; in large ones so many of the newest messages tell whether most have a word.
+BROAD_FROM = 50_000
+BROADEST = 4
+SAMPLED = 200
+# So many times as many messages as are wanted are walked at most.
+WALKED_SHARE = 3
+
+# Of so many messages or more, this part is asked first how often words meet.
+PROBED_FROM = 50_000
+PROBED_SHARE = 16
+
+SAMPLE = """
+    SELECT SUM(instr(lower(content), :start) > 0)
+      FROM messages
+     WHERE id > :newest
+"""
 COUNT_WORD = """
     SELECT COUNT(*), MIN(id), MAX(id)
       FROM (SELECT rowid AS id
@@ -53,6 +70,7 @@ class Answer:
         # The rarity of a single word weighs all its messages alike: it is found out when there are any.
         self.alone = len(self.leaves) == 1
         self.by_session = where != Filter()
+        self.unfiltered = not self.by_session and messages == MessageFilter()
         self.where = sessions_where(where)
         messages_where(self.where, messages)
         self.bounds = (0, snapshot.at.last_id) if where.ids is None else self._span(where.ids)
@@ -60,6 +78,9 @@ class Answer:
     def found(self, page: Page, order: SearchOrder, now: float) -> Matches:
         rarities = [1.0] if self.alone else self._rarities()
         size = kept(page, order, least=ESTIMATED_FROM)
+        walked = self._walked(size, rarities, now) if order != "oldest" else None
+        if walked is not None:
+            return self._told(walked, self._estimated(walked, size), page, order, size)
         fresh = list(self._unread(rarities, now)) if self.snapshot.lag else []
         if order == "relevance":
             hits, total = self._people_first(rarities, size, now)
@@ -71,12 +92,14 @@ class Answer:
             return Matches((), 0, self.snapshot.lag, self.query.notices)
         if self.alone and (size is None or len(hits) < size):
             self.counts[self.leaves[0]] = len(hits) + len(fresh)
-        ordered = _ordered([*hits, *fresh], order, size)
-        end = None if page.limit is None else page.offset + page.limit
-        shown = self._page(ordered[page.offset : end])
         if total > len(hits):
             total = max(len(hits), min(total, self._most()))
-        return Matches(shown, total + len(fresh), self.snapshot.lag, self.query.notices)
+        return self._told([*hits, *fresh], total + len(fresh), page, order, size)
+
+    def _told(self, hits: list[Hit], total: int, page: Page, order: SearchOrder, size: int | None) -> Matches:
+        end = None if page.limit is None else page.offset + page.limit
+        shown = self._page(_ordered(hits, order, size)[page.offset : end])
+        return Matches(shown, total, self.snapshot.lag, self.query.notices)
 
     def _span(self, sessions: Sequence[str]) -> tuple[int, int]:
         """Sessions are runs of ids: telling the index which saves it from walking all matches of a common word."""
@@ -136,12 +159,28 @@ class Answer:
         hits: list[Hit] = []
         while size is None or len(hits) < size:
             wanted = -1 if size is None else size - len(hits)
-            found = self._matching(expression, rarities, (low, high), wanted, now, oldest)
+            found = self._next(expression, rarities, (low, high), wanted, now, oldest)
             hits += [Hit(each, automated, score) for each, score in self._that_count(found)]
             if len(found) < wanted or wanted < 0:
                 break
             low, high = (found[-1][0] + 1, high) if oldest else (low, found[-1][0] - 1)
         return hits
+
+    def _next(
+        self, expression: str, rarities: Sequence[float], bounds: tuple[int, int], limit: int, now: float, oldest: bool
+    ) -> list[Row]:
+        """The first matches. Those of words that seldom meet are collected upwards: downwards FTS5 skips nothing."""
+        low, high = bounds
+        if oldest or limit < 0 or isinstance(self.node, Term) or high - low < PROBED_FROM:
+            return self._matching(expression, rarities, bounds, limit, now, oldest)
+        probed = high - (high - low) // PROBED_SHARE
+        found = self._matching(expression, rarities, (probed, high), limit, now, False)
+        left = limit - len(found)
+        if 0 < left and len(found) * PROBED_SHARE < limit:
+            older = self._matching(expression, rarities, (low, probed - 1), limit, now, True)
+            if len(older) < limit:
+                return found + older[::-1][:left]
+        return found + self._matching(expression, rarities, (low, probed - 1), left, now, False) if left else found
 
     def _matching(
         self, expression: str, rarities: Sequence[float], bounds: tuple[int, int], limit: int, now: float, oldest: bool
@@ -186,16 +225,40 @@ class Answer:
         span = abs(hits[0].id - hits[-1].id) + 1
         return max(len(hits), int(len(hits) * (high - low + 1) / span))
 
-    # --- what it does not know yet ---
+    # --- what it does not know yet, or is slow to tell ---
 
     def _unread(self, rarities: Sequence[float], now: float) -> Iterator[Hit]:
+        return self._weighed(self.snapshot.unread(self.where), rarities, now)
+
+    def _weighed(self, found: Iterable[Row], rarities: Sequence[float], now: float) -> Iterator[Hit]:
         weighing = Weighing(self.query, self.leaves)
-        for row in self.snapshot.unread(self.where):
+        for row in found:
             message = rows.message(row[:-1])
             frequencies = weighing.matched(message)
             if frequencies is not None:
                 age = now - (message["timestamp"] or 0.0)
                 yield Hit(row[0], rank.automated(unescape(row[-1])), rank.score(frequencies, rarities, age))
+
+    def _walked(self, size: int | None, rarities: Sequence[float], now: float) -> list[Hit] | None:
+        """The newest matches of a beginning that most messages have; None when it is not one.
+
+        The index reads all of its messages before it tells the first; those that count here are among the newest.
+        """
+        if size is None or not self._is_broad():
+            return None
+        newest = islice(self.snapshot.newest_first(self.where), WALKED_SHARE * size)
+        people = islice((hit for hit in self._weighed(newest, rarities, now) if not hit.automated), size)
+        found = list(people)
+        return found if len(found) == size else None
+
+    def _is_broad(self) -> bool:
+        node = self.node
+        if not isinstance(node, Term) or not node.prefix or len(node.token) > BROADEST or not self.unfiltered:
+            return False
+        if self.snapshot.newest < BROAD_FROM:
+            return False
+        found = self.tx.row(SAMPLE, {"newest": self.snapshot.newest - SAMPLED, "start": node.token})
+        return found is not None and (found[0] or 0) * 2 > SAMPLED
 
     # --- rows ---
 

@@ -75,14 +75,21 @@ class Snapshot:
             yield from found
             last = found[-1][0]
 
-    def _rows(self, where: Where, condition: str, params: dict[str, int]) -> Sequence[Row]:
+    def newest_first(self, where: Where) -> Iterator[Row]:
+        """Rows as `unread` gives them, of all messages, the newest first."""
+        beyond = self.newest + 1
+        while found := self._rows(where, "m.id < :beyond", {"beyond": beyond}, "DESC"):
+            yield from found
+            beyond = found[-1][0]
+
+    def _rows(self, where: Where, condition: str, params: dict[str, int], order: str = "ASC") -> Sequence[Row]:
         sql = f"""
             SELECT {rows.prefixed(MESSAGE_COLUMNS, "m")}, s.source
               FROM messages m
               JOIN sessions s ON s.id = m.session_id
              WHERE {condition}
                AND {where.sql}
-             ORDER BY m.id
+             ORDER BY m.id {order}
              {{page}}
         """
         return self.tx.rows(sql, {**where.params, **params, "limit": BATCH, "offset": 0})
