@@ -69,5 +69,15 @@ def relevance(api: apsw.FTS5ExtensionApi, age: float, /, *rarities: Any) -> floa
     return total * rank.recency(age)
 
 
+def present(api: apsw.FTS5ExtensionApi, /) -> str:
+    """The phrases that the current row has, as bits; there may be more than an integer of SQLite has."""
+    found, columns = 0, api.phrase_columns
+    for phrase in range(api.phrase_count):
+        if columns(phrase):
+            found |= 1 << phrase
+    return hex(found)
+
+
 def register(connection: apsw.Connection) -> None:
     connection.register_fts5_function("relevance", relevance)
+    connection.register_fts5_function("present", present)
