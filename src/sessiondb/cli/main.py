@@ -1,4 +1,4 @@
-"""The entry: finds the command in the registry, and turns what goes wrong into one sentence and an exit code.
+"""The entry: runs a command, and turns what goes wrong into one sentence and an exit code.
 
 0 done · 1 other, or "no" answered · 2 usage · 3 not found · 4 conflict · 5 unavailable · 6 schema or corruption.
 """
@@ -7,68 +7,15 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from io import TextIOWrapper
 from types import TracebackType
 from typing import NoReturn, TextIO
 
-import click
-
-from .. import __version__, registry
 from ..errors import SessionDBError
-from . import options, output
+from . import lane, options, output
+from .consent import Stopped
 
 INTERRUPTED = 130
-
-
-class Commands(click.Group):
-    """Commands by their name in the registry, those of other distributions included."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return registry.names("commands")
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if not registry.has("commands", cmd_name):
-            return None
-        try:
-            command: click.Command = registry.load("commands", cmd_name)
-        except SessionDBError as exc:
-            # One broken plug-in must not take the help of all commands away.
-            return _broken(cmd_name, exc)
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            raise click.UsageError(f"no command {args[0]!r}; known: {', '.join(self.list_commands(ctx))}", ctx)
-        return super().resolve_command(ctx, args)
-
-
-def _broken(name: str, error: SessionDBError) -> click.Command:
-    def fail() -> NoReturn:
-        raise error
-
-    return click.Command(name, callback=fail, help=f"Broken: {error}", short_help="(cannot be loaded)")
-
-
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
-@click.version_option(__version__, prog_name="sessiondb", message="%(prog)s %(version)s")
-@options.place
-@options.debug
-@click.pass_context
-def commands(ctx: click.Context) -> None:
-    """Keeps the conversations of AI agents, and finds them again.
-
-    The store is the one of --db, else of $SESSIONDB_URL, else of config.yaml, else ~/.sessiondb/state.db.
-
-    \b
-    Example:
-        sessiondb list --limit 5
-        sessiondb search "nginx 502"
-    """
-    if ctx.invoked_subcommand is None:
-        output.say(ctx.get_help())
 
 
 def main() -> NoReturn:
@@ -77,42 +24,51 @@ def main() -> NoReturn:
 
 def run(arguments: list[str]) -> int:
     """Run one command line and return its exit code."""
-    state = options.State()
+    state = options.begin()
     sys.excepthook = _one_sentence
     for stream in (sys.stdout, sys.stderr):
         _never_fail(stream)
     try:
-        result = commands.main(arguments, prog_name="sessiondb", standalone_mode=False, obj=state)
+        code = lane.run(arguments)
         sys.stdout.flush()
-    except click.ClickException as exc:
-        output.complain(_usage(exc))
-        return exc.exit_code
-    except (click.Abort, KeyboardInterrupt):
+    except Stopped:
+        return 1
+    except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
         _let_go_of_stdout()
         return 1
     except (SessionDBError, OSError) as exc:
-        if state.debug:
-            traceback.print_exc()
-        output.complain(_sentence(exc))
-        return getattr(exc, "exit_code", 1)
+        return _failed(exc, state.debug)
     finally:
         if state.debug:
             sys.excepthook = sys.__excepthook__
-    return result if isinstance(result, int) else 0
+    return code
 
 
-def _usage(error: click.ClickException) -> str:
-    context = getattr(error, "ctx", None)
-    way_out = f"; see `{context.command_path} --help`" if context else ""
-    return error.format_message().rstrip(".") + way_out
+def _failed(error: SessionDBError | OSError, debug: bool) -> int:
+    if debug:
+        import traceback
+
+        traceback.print_exc()
+    output.complain(_sentence(error))
+    _show_candidates(error)
+    return getattr(error, "exit_code", 1)
 
 
 def _sentence(error: SessionDBError | OSError) -> str:
     if isinstance(error, OSError) and error.strerror and not isinstance(error, SessionDBError):
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error)
+
+
+def _show_candidates(error: Exception) -> None:
+    """The sessions that may have been meant, below the sentence."""
+    candidates = getattr(error, "candidates", ())
+    if candidates:
+        from .selection import show_candidates
+
+        show_candidates(candidates)
 
 
 def _never_fail(stream: TextIO) -> None:

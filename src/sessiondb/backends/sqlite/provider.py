@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ... import errors
@@ -12,6 +11,7 @@ from ...models import Filter, Matches, MessageFilter, Page, SearchOrder, Session
 from ...provider import Features
 from ...sql.driver import Driver, Tx
 from ...sql.provider import SQLProvider
+from ...values import replace
 from . import mounts, schema, store
 from .connection import OLDEST_SQLITE, has_checksums, sqlite_version
 from .engine import Engine, Options
@@ -138,7 +138,12 @@ class SQLiteProvider(SQLProvider):
         self.driver.engine.searcher().index(tick)
 
     def size_bytes(self) -> int:
-        return sum(_size(f"{self.path}{suffix}") for suffix in ("", "-wal"))
+        return sum(_size(f"{self.path}{suffix}") for suffix in ("", "-wal")) + self.index_bytes()
+
+    def index_bytes(self) -> int:
+        from .index.files import generations
+
+        return sum(_size(path) + _size(f"{path}-wal") for _, path in generations(self.path or ""))
 
     def health(self) -> dict[str, Any]:
         settings = self.driver.read(_settings)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import apsw
 
@@ -31,19 +30,16 @@ CHANGED = """
 BATCH = 500
 
 
-@dataclass
 class Snapshot:
     """Valid as long as the transaction in which it was taken."""
 
-    connection: apsw.Connection
-    at: Position
-    newest: int
-    newest_change: int
-    # Whether messages of machines may be among those that were read.
-    any_machine: bool = True
-
-    def __post_init__(self) -> None:
-        self.tx = SQLiteTx(self.connection)
+    def __init__(
+        self, connection: apsw.Connection, at: Position, newest: int, newest_change: int, any_machine: bool = True
+    ) -> None:
+        """`any_machine`: whether messages of machines may be among those that were read."""
+        self.connection, self.tx = connection, SQLiteTx(connection)
+        self.at, self.newest, self.newest_change = at, newest, newest_change
+        self.any_machine = any_machine
         self._stale: frozenset[int] | None = None
 
     @property
