@@ -102,7 +102,8 @@ def test_marks_are_paired_and_a_match_is_marked(before: str, word: str, after: s
         assert ">>><<<" not in shown
 
 
-_SENTENCES = lists(sampled_from(["a", "b", "c3", "word", "getName", "x" * 30, ". ", "/", "\n"]), max_size=120).map(" ".join)
+_PIECES = sampled_from(["a", "b", "c3", "word", "getName", "x" * 30, ". ", "/", "\n"])
+_SENTENCES = lists(_PIECES, max_size=120).map(" ".join)
 
 
 @laws

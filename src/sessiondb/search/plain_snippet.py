@@ -44,7 +44,7 @@ def _only(tokens: tuple[str, ...], prefix: bool, lowered: str) -> tuple[int, int
         return None
     found = pattern.search(lowered, first)
     # What begins inside a match is another one: "a b a" stands twice in "a b a b a".
-    if found is None or (again := lowered.find(tokens[0], found.start() + 1)) >= 0 and pattern.search(lowered, again):
+    if found is None or ((again := lowered.find(tokens[0], found.start() + 1)) >= 0 and pattern.search(lowered, again)):
         return None
     return found.span()
 

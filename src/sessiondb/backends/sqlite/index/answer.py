@@ -176,7 +176,7 @@ class Answer:
         probed = high - (high - low) // PROBED_SHARE
         found = self._matching(expression, rarities, (probed, high), limit, now, False)
         left = limit - len(found)
-        if 0 < left and len(found) * PROBED_SHARE < limit:
+        if left > 0 and len(found) * PROBED_SHARE < limit:
             older = self._matching(expression, rarities, (low, probed - 1), limit, now, True)
             if len(older) < limit:
                 return found + older[::-1][:left]
