@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
+from itertools import chain
+from operator import add
 from unicodedata import category, combining, decimal, normalize
 
 VERSION = 2
@@ -40,11 +42,15 @@ _SPECIAL |= dict(zip("đðøłħŧıæœþ", ("d", "d", "o", "l", "h", "t", "i",
 _SPECIAL |= dict(zip("ёأإآٱىیک", "еااااييك", strict=True))
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
+_ASCII_RUN = re.compile(r"[A-Za-z0-9]+")
 _CHUNK = re.compile(r"[^ \t\r\n]+")
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
+# Letters of which only the case is folded, and the signs that stand among them.
+_SIGNS = "\u00ab\u00bb\u2013\u2014\u2018\u2019\u201c\u201d\u201e\u2026"
+_RUSSIAN = re.compile(f"[\x00-\x7f\u0410-\u044f\u0401\u0451{_SIGNS}]*")
+_RUSSIAN_SPECIAL = re.compile(f"[\u0401\u0451{_SIGNS}]")
+_RUSSIAN_FOLDING = str.maketrans({"\u0451": "\u0435", **dict.fromkeys(_SIGNS, " "), "\u2026": "..."})
 # Patterns left as text are compiled at first use: a command that only lists must start fast.
-# Plain words first, to be passed over; what is left are identifiers.
-_IDENTIFIER = r"(?:[A-Z]?[a-z]++|[A-Z]++|[0-9]++)(?![A-Za-z0-9])|([A-Za-z0-9]++)"
 _PART = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
 
 
@@ -61,11 +67,13 @@ def _within(ranges: str, character: str) -> bool:
 def tokens(text: str) -> list[str]:
     """The words of the text in order, as they are indexed."""
     if text.isascii():
-        words = _ASCII_WORD.findall(text.lower())
-    else:
-        words = []
-        for run, word in _run().findall(_fold(text)):
-            words += bigrams(run) if run else [word]
+        return _all_shortened(text, _ASCII_WORD.findall(text.lower()))
+    words: list[str] = []
+    for run, word in _run().findall(_fold(text)):
+        if run:
+            words += bigrams(run)
+        else:
+            words.append(word)
     return _all_shortened(text, words)
 
 
@@ -115,14 +123,16 @@ def _foreign_spans(text: str) -> Iterator[Span]:
             yield shortened(token), start + offset, end + offset
 
 
-def extra(text: str) -> list[str]:
-    """The parts of identifiers, `user` and `name` of `getUserName`, that are no words of the text themselves."""
-    words = [word for word in re.findall(_IDENTIFIER, text) if 2 < len(word) <= MAX_TOKEN]
-    parts = dict.fromkeys(part for word in words for part in _parts(word))
-    if not parts:
+def extra(text: str, body: Iterable[str] | None = None) -> list[str]:
+    """The parts of identifiers, `user` and `name` of `getUserName`, that are no words of the text themselves.
+
+    `body` are the words of the text, where they are known.
+    """
+    found = [parts for word in dict.fromkeys(_ASCII_RUN.findall(text)) if (parts := _PARTS[word])]
+    if not found:
         return []
-    body = set(tokens(text))
-    return [part for part in parts if part not in body]
+    known = set(tokens(text) if body is None else body)
+    return [part for part in dict.fromkeys(chain.from_iterable(found)) if part not in known]
 
 
 def unspaced(run: str) -> bool:
@@ -143,7 +153,7 @@ def shortened(word: str) -> str:
 
 def bigrams(run: str) -> list[str]:
     """The overlapping pairs of a run and its last character."""
-    return [run[at : at + 2] for at in range(len(run))]
+    return [*map(add, run, run[1:]), run[-1]]
 
 
 _ENDINGS = (
@@ -179,6 +189,8 @@ _FOLDING = _Folding()
 
 def _fold(text: str) -> str:
     """The text as it is compared; of the characters left, ASCII punctuation and blanks separate."""
+    if _RUSSIAN.fullmatch(text):
+        return text.lower().translate(_RUSSIAN_FOLDING) if _RUSSIAN_SPECIAL.search(text) else text.lower()
     # NFKC would glue these signs to the name before them.
     if "\u2122" in text or "\u2120" in text:
         text = text.replace("\u2122", " ").replace("\u2120", " ")
@@ -261,6 +273,24 @@ def _joins_back(character: str) -> bool:
 @lru_cache(maxsize=8192)
 def _stands_alone(character: str) -> bool:
     return not _joins_back(character) and len(_fold(character)) == 1
+
+
+class _Parts(dict[str, tuple[str, ...]]):
+    """The parts of identifiers, none for plain words; learned as words are met, the usual ones again and again."""
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        parts = self[word] = tuple(_parts(word)) if 2 < len(word) <= MAX_TOKEN and not _is_plain(word) else ()
+        return parts
+
+
+_REMEMBERED = 20_000
+_PARTS = _Parts()
+
+
+def _is_plain(word: str) -> bool:
+    return word.isdigit() or (word.isalpha() and (word.isupper() or word.islower() or word[1:].islower()))
 
 
 def _parts(word: str) -> list[str]:

@@ -14,6 +14,8 @@ from .nodes import Leaf, Node, Phrase, Term, leaves
 from .plain_snippet import CLOSE, CUT, OPEN, plain_snippet
 from .text import readable, tool_text
 
+__all__ = ["CLOSE", "CUT", "OPEN", "places_snippet", "row_snippet", "snippet"]
+
 # A word may be a megabyte of noise; this many characters a token are shown at most.
 _CHARACTERS = 16
 # Of a text longer than this only a part is taken to words; of its matches so many are looked at.

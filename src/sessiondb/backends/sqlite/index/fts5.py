@@ -57,8 +57,9 @@ def scored_leaves(node: Node) -> list[Leaf | None]:
             return [node]
 
 
-def relevance(api: apsw.FTS5ExtensionApi, age: float, /, *rarities: Any) -> float:
-    """The worth of the current row: one rarity per phrase, 0 for those that must be absent."""
+def relevance(api: apsw.FTS5ExtensionApi, /, *given: Any) -> float:
+    """The worth of the current row: its age, then one rarity per phrase, 0 for those that must be absent."""
+    age, *rarities = given
     length = api.column_size(BODY)
     total = 0.0
     for phrase, rarity in enumerate(rarities):
@@ -69,7 +70,7 @@ def relevance(api: apsw.FTS5ExtensionApi, age: float, /, *rarities: Any) -> floa
     return total * rank.recency(age)
 
 
-def present(api: apsw.FTS5ExtensionApi, /) -> str:
+def present(api: apsw.FTS5ExtensionApi, /, *_: Any) -> str:
     """The phrases that the current row has, as bits; there may be more than an integer of SQLite has."""
     found, columns = 0, api.phrase_columns
     for phrase in range(api.phrase_count):

@@ -166,11 +166,11 @@ class _Meaning:
         return self._known[present]
 
     def _told(self, present: int) -> int:
-        return sum(
-            1 << number
-            for number, part, phrases in self._parts
-            if holds(part, lambda leaf, phrases=phrases: bool(present >> phrases[leaf] & 1 if leaf in phrases else 0))  # type: ignore[misc]
-        )
+        def is_held(part: Node, phrases: dict[Leaf | None, int]) -> bool:
+            # What must be absent is not among them: FTS5 has passed over the rows that have it.
+            return holds(part, lambda leaf: leaf in phrases and bool(present >> phrases[leaf] & 1))
+
+        return sum(1 << number for number, part, phrases in self._parts if is_held(part, phrases))
 
 
 def _by_message(found: Sequence[Sequence[int]]) -> Held:
