@@ -28,6 +28,8 @@ PREFIX_SHARE = 0.01
 # SQLite takes no more parameters.
 ID_BATCH = 500
 
+_EVERYTHING, _VISIBLE = Filter(), MessageFilter()
+
 # In small stores the index is fast enough; in large ones so many of the newest messages tell whether most have a word.
 BROAD_FROM = 50_000
 BROADEST = 4
@@ -69,8 +71,8 @@ class Answer:
         self.counts: dict[Leaf | None, int] = {}
         # The rarity of a single word weighs all its messages alike: it is found out when there are any.
         self.alone = len(self.leaves) == 1
-        self.by_session = where != Filter()
-        self.unfiltered = not self.by_session and messages == MessageFilter()
+        self.by_session = where != _EVERYTHING
+        self.unfiltered = not self.by_session and messages == _VISIBLE
         self.where = sessions_where(where)
         messages_where(self.where, messages)
         self.bounds = (0, snapshot.at.last_id) if where.ids is None else self._span(where.ids)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import apsw
 
@@ -56,8 +56,7 @@ class Reader(Protocol):
     def read(self, work: Callable[[Tx], Any]) -> Any: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """How far an index has read."""
 
     last_id: int
