@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from sessiondb.cli.main import run
+from sessiondb.cli.running import run
 
 if __name__ == "__main__":
     sys.exit(run(["demo", *sys.argv[1:]]))

@@ -10,7 +10,7 @@ import pytest
 HEAVY = {"click", "dataclasses", "inspect", "logging", "msgspec", "rich", "yaml", "pathlib", "subprocess"}
 CODE = """
 import sys
-from sessiondb.cli.main import run
+from sessiondb.cli.running import run
 assert run(sys.argv[1:]) == 0
 print({name.partition('.')[0] for name in sys.modules})
 """
@@ -21,6 +21,8 @@ print({name.partition('.')[0] for name in sys.modules})
     [
         ["list"],
         ["list", "--since", "7d", "--json"],
+        ["-c"],
+        ["resume", "a", "--json"],
         ["show", "a"],
         ["show", "a", "--full", "--tools"],
         ["search", "hello"],

@@ -137,7 +137,6 @@ class TestShow:
             "◆ assistant",
             "  There is one.",
             "  [1 tool call: terminal]",
-            "",
         ]
 
     def test_all_of_it(self, run, files: str) -> None:
@@ -150,7 +149,6 @@ class TestShow:
             "",
             "◆ assistant · 22:13 · #4",
             "  There is one.",
-            "",
         ]
 
     def test_tools_and_thoughts_when_asked_for(self, run, files: str) -> None:
@@ -180,7 +178,7 @@ class TestShow:
         session("a", "one", "two", "three")
         shown = run("show", "a", "--last", "1").lines
         assert "... 2 earlier messages ..." in shown
-        assert shown[-2:] == ["  three", ""]
+        assert shown[-1] == "  three"
 
     def test_earlier_messages_are_counted(self, run, session) -> None:
         session("a", *(f"text {number}" for number in range(50)))
@@ -258,6 +256,13 @@ class TestSearch:
             assert [hit["session_id"] for hit in hits(run("search", "docker", *choice, "--json"))] == ["b"]
         assert [hit["role"] for hit in hits(run("search", "docker", "--role", "assistant", "--json"))] == ["assistant"]
         assert hits(run("search", "docker", "--until", "yesterday", "--json")) == []
+
+    @pytest.mark.parametrize("how", [[], ["--exact"], ["--order", "newest"], ["--mode", "substring"]])
+    def test_times_are_those_of_the_messages(self, run, session, db, how: list[str]) -> None:
+        session("a", "docker long ago", started_at=time.time() - 30 * DAY)
+        db.append_message("a", "user", "docker today")
+        assert [hit["id"] for hit in hits(run("search", "docker", "--since", "7d", *how, "--json"))] == [2]
+        assert [hit["id"] for hit in hits(run("search", "docker", "--until", "7d", *how, "--json"))] == [1]
 
     @pytest.mark.parametrize(
         ("mode", "query"), [("substring", "ock"), ("fuzzy", "dokcer"), ("regex", "d.c[k]er"), ("words", "docker")]

@@ -109,7 +109,7 @@ class TestPager:
 
     def test_only_what_does_not_fit_is_paged(self, at_width, session) -> None:
         session("a", *["word"] * 30)
-        assert "paged 93" in at_width(80, "show", "a", "--full", rows=24, PAGER=self.PAGER)[1]
+        assert "paged 92" in at_width(80, "show", "a", "--full", rows=24, PAGER=self.PAGER)[1]
         assert "paged" not in at_width(80, "show", "a", "--last", "2", rows=24, PAGER=self.PAGER)[1]
 
     def test_not_without_a_terminal_nor_when_unwanted(self, run, at_width, session) -> None:

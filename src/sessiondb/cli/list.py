@@ -10,7 +10,6 @@ from ..db import SessionDB
 from ..models import Filter, ListedSession
 from ..values import replace
 from . import answers, ink, options, output, records, terminal
-from .pager import paging
 from .selection import HIDDEN_SOURCES
 from .text import cut, line, pad, width
 
@@ -65,10 +64,9 @@ def command(
     if form:
         answers.give(form, "list", {"sessions": [records.session(row) for row in shown]}, records="sessions")
     elif shown:
-        with paging(not options.state().no_pager):
-            _show(shown, trash=trash)
-            if more and terminal.columns():
-                output.say(ink.dim(f"There are more: --limit {limit * 2}, or --since and --source to choose."))
+        _show(shown, trash=trash)
+        if more and terminal.columns():
+            output.say(ink.dim(f"There are more: --limit {limit * 2}, or --since and --source to choose."))
     else:
         output.say(_nothing(where, archived=archived, trash=trash))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from . import dates
 from .declare import Option, Words, command, flag, option, parameter, whole, words
 from .ink import palette
+from .pager import paging
 from .store import open_store
 
 if TYPE_CHECKING:
@@ -125,8 +126,12 @@ def limit(default: int, what: str) -> Callable[[F], F]:
 # --- which sessions ---
 
 source = option("--source", metavar="NAME", help="Only sessions of this source, such as cli or telegram.")
-since = option("--since", convert=dates.since, metavar="WHEN", help="Active since then: 2025-03-05, today, 12h, 7d.")
-until = option("--until", convert=dates.until, metavar="WHEN", help="Last active until then; a day counts whole.")
+since = option(
+    "--since", convert=dates.since, metavar="WHEN", help="Only what was active since then: 2025-03-05, today, 12h, 7d."
+)
+until = option(
+    "--until", convert=dates.until, metavar="WHEN", help="Only what was last active until then; a day counts whole."
+)
 _SELECTING = (
     option("--source", "sources", multiple=True, metavar="NAME", help="Only this source, such as cli; repeatable."),
     since,
@@ -194,7 +199,8 @@ def _with_store(
     @common
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        with open_store(_state.place, read_only=read_only, index=index, create=create) as db:
+        place = _state.place
+        with paging(not _state.no_pager), open_store(place, read_only=read_only, index=index, create=create) as db:
             command(db, *args, **kwargs)
 
     return run

@@ -11,7 +11,6 @@ from ..db import SessionDB
 from ..errors import Invalid
 from ..models import Filter, ListedSession
 from . import answers, consent, dates, ink, options, output, records, table
-from .pager import paging
 
 Rules = dict[str, str | int | float]
 
@@ -79,10 +78,9 @@ def _show(going: Sequence[ListedSession], form: answers.Form) -> None:
         found = [records.session(row) for row in going]
         answers.give(form, "prune", {"dry_run": True, "sessions": found}, records="sessions")
         return
-    with paging(not options.state().no_pager):
-        if going:
-            _table(going)
-        output.say(f"{output.count(len(going), 'session')} would go.")
+    if going:
+        _table(going)
+    output.say(f"{output.count(len(going), 'session')} would go.")
 
 
 def _table(going: Sequence[ListedSession]) -> None:

@@ -10,8 +10,8 @@ from ..db import SessionDB
 from ..errors import Invalid
 from ..models import Filter, MessageFilter
 from ..search.query import parse
+from ..values import replace
 from . import answers, finding, hits, options, output
-from .pager import paging
 
 
 @options.command("search")
@@ -72,20 +72,22 @@ def command(
     problem = parse(query).problem if mode == "words" else None
     if problem:
         raise Invalid(problem)
-    wanted = finding.Wanted(query, where, MessageFilter(tuple(roles)), limit, order, mode, exact)
+    # Of a session that went on for weeks only what was said then is wanted.
+    messages = MessageFilter(tuple(roles), where.active_since, where.active_until)
+    where = replace(where, active_since=None, active_until=None)
+    wanted = finding.Wanted(query, where, messages, limit, order, mode, exact)
     found = finding.find(db, wanted)
     if form:
         answers.give(form, "search", _document(db, found, context, explain), records="hits")
         return
     for notice in found.notices:
         output.complain(notice)
-    with paging(not options.state().no_pager):
-        if explain:
-            hits.show_explanation(found.explanation())
-        if found.hits:
-            hits.show(db, found.hits, time.time(), context=context, scores=explain)
-        else:
-            hits.show_nothing(query, found.did_you_mean)
+    if explain:
+        hits.show_explanation(found.explanation())
+    if found.hits:
+        hits.show(db, found.hits, time.time(), context=context, scores=explain)
+    else:
+        hits.show_nothing(query, found.did_you_mean)
 
 
 def _document(db: SessionDB, found: finding.Found, context: int, explain: bool) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from ..errors import Invalid, NotFound
 from ..models import MessageRow, SessionRow
 from ..recap import recap
 from . import answers, conversation, ink, options, output, records, terminal
-from .pager import paging
 from .selection import find_session
 from .text import line, wrapped
 
@@ -62,13 +61,12 @@ def command(
         found = [records.message(message) for message in messages]
         answers.give(form, "show", {"session": records.session(row), "messages": found}, records="messages")
         return
-    with paging(not options.state().no_pager):
-        _head(row)
-        if whole:
-            _earlier(row["message_count"] - len(messages) if around is None else 0)
-            conversation.show(messages, tools=tools, reasoning=reasoning, focus=around)
-        else:
-            _recap(row, messages)
+    _head(row)
+    if whole:
+        _earlier(row["message_count"] - len(messages) if around is None else 0)
+        conversation.show(messages, tools=tools, reasoning=reasoning, focus=around)
+    else:
+        _recap(row, messages)
 
 
 def _chosen(db: SessionDB, session: str | None, around: int | None, tip: bool) -> SessionRow:
@@ -124,11 +122,12 @@ def _recap(row: SessionRow, messages: list[MessageRow]) -> None:
     if made.earlier or len(messages) < row["message_count"]:
         unread = row["message_count"] - len(messages)
         _earlier(made.earlier + unread)
-    for entry in made.entries:
+    for number, entry in enumerate(made.entries):
+        if number:
+            output.say()
         output.say(conversation.mark(entry.role), " ", ink.bold(entry.role))
         for codes, text in (("", entry.text), ("2", entry.tools)):
             if text:
                 conversation.say_indented(text, codes)
-        output.say()
     if not shown:
         output.say(ink.dim("Nothing was said."))

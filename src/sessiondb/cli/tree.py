@@ -9,7 +9,6 @@ from ..db import SessionDB
 from ..models import SessionRow
 from . import answers, ink, options, output, records
 from .facts import fitted
-from .pager import paging
 from .selection import find_session
 from .text import width
 
@@ -34,9 +33,8 @@ def command(db: SessionDB, session: str, form: answers.Form) -> None:
         answers.give(form, "tree", {"root": family[0]["id"], "sessions": found}, records="sessions")
         return
     now = time.time()
-    with paging(not options.state().no_pager):
-        for branch, row in _drawn(family):
-            _say(branch, row, now, chosen=row["id"] == chosen)
+    for branch, row in _drawn(family):
+        _say(branch, row, now, chosen=row["id"] == chosen)
 
 
 def _drawn(family: Sequence[SessionRow]) -> Iterator[tuple[str, SessionRow]]:
