@@ -84,7 +84,7 @@ class Partial(Answer):
         containing = [self._extrapolated(ids) if number in common else len(ids) for number, ids in enumerate(found)]
         held = _by_message(found)
         if common:
-            held |= self._beside_rarer(common, found, containing)
+            _add(held, self._beside_rarer(common, found, containing))
         return containing, not common, held
 
     def _holders(self, sql: str, params: Params, node: Node) -> list[int]:
@@ -107,7 +107,7 @@ class Partial(Answer):
             held = self._beside(rare, common)
         if len(common) > 1 and not any(found[number] for number in rare if not isinstance(self.parts[number], And)):
             rarest = min(common, key=lambda number: containing[number])
-            held |= self._beside([rarest], [number for number in common if number != rarest])
+            _add(held, self._beside([rarest], [number for number in common if number != rarest]))
         return held
 
     def _beside(self, some: Sequence[int], others: Sequence[int]) -> Held:
@@ -171,6 +171,11 @@ class _Meaning:
             return holds(part, lambda leaf: leaf in phrases and bool(present >> phrases[leaf] & 1))
 
         return sum(1 << number for number, part, phrases in self._parts if is_held(part, phrases))
+
+
+def _add(held: Held, more: Held) -> None:
+    for each, parts in more.items():
+        held[each] = held.get(each, 0) | parts
 
 
 def _by_message(found: Sequence[Sequence[int]]) -> Held:
