@@ -327,7 +327,9 @@ class TestCandidates:
         assert {(hit.id, hit.held) for hit in indexed.hits} == {(hit.id, hit.held) for hit in scanned.hits}
 
     @pytest.mark.parametrize("read", [0, 1000])
-    @pytest.mark.parametrize("box", [*QUESTIONS, "deploy slow failed nginx", "deploy nginx zebra", "slow -redis deploy"])
+    @pytest.mark.parametrize(
+        "box", [*QUESTIONS, "deploy slow failed nginx", "deploy nginx zebra", "slow -redis deploy"]
+    )
     def test_of_common_words_nothing_is_made_up_and_the_whole_is_known(
         self, store: SessionDB, box: str, read: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
