@@ -72,7 +72,7 @@ def _round(db: Any, driver: Any, session_id: str, count: int) -> tuple[list[floa
     from sessiondb.drafts import draft
 
     texts = [row["content"] for row in corpus.messages(session_id, count)]
-    drafts = [draft("user", text, timestamp=time.time(), max_bytes=1 << 26) for text in texts]
+    drafts = [draft({"role": "user", "content": text}, time.time(), 1 << 26) for text in texts]
     db.create_session(session_id, "bench")
     dialect = db.provider.driver.dialect
     times: tuple[list[float], list[float], list[float]] = ([], [], [])
