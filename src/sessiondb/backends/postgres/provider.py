@@ -39,6 +39,7 @@ SIZE = """
      WHERE c.relnamespace = to_regnamespace(:schema)
        AND c.relkind = 'r'
 """
+INDEX_SIZE = f"{SIZE} AND c.relname = 'search_tokens'"
 FACTS = """
     SELECT current_setting('server_version'), current_setting('synchronous_commit'), COUNT(*),
            COALESCE(SUM(message_count), 0)
@@ -226,10 +227,16 @@ class PostgreSQLProvider(SQLProvider):
     # --- facts ---
 
     def size_bytes(self) -> int:
+        return self._bytes(SIZE)
+
+    def index_bytes(self) -> int:
+        return self._bytes(INDEX_SIZE)
+
+    def _bytes(self, sql: str) -> int:
         def size(tx: Tx) -> int:
             from .dialect import quoted
 
-            found = tx.row(SIZE, {"schema": quoted(self.schema)})
+            found = tx.row(sql, {"schema": quoted(self.schema)})
             return int(found[0]) if found else 0
 
         return self.driver.read(size)
