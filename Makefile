@@ -53,7 +53,7 @@ $(VENV)/.package: pyproject.toml
 	$(PIP) -e .
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.package
+$(VENV)/.dev: $(VENV)/.package Makefile
 	$(PIP) -e '.[dev,import,postgres,mysql,regex,cost]'
 	@touch $@
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .values import dataclass, field
 
@@ -145,8 +145,7 @@ class Activity:
     messages: int
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """A provider's answer for one found message."""
 
     message: MessageRow
@@ -165,8 +164,7 @@ class Matches:
     notices: Sequence[str] = field(default_factory=tuple)
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """The session of a message (at least source, model, title, started_at), and its visible neighbours there."""
 
     session: SessionRow

@@ -58,6 +58,8 @@ class Features:
     substring_search: bool = True
     fuzzy_search: bool = True
     regex_search: bool = True
+    # Is there an index for parts of words and words with slips, or are messages read until the deadline? Of each store.
+    indexed_text_search: bool = False
     # The longest text of one message, in bytes of UTF-8.
     max_content_bytes: int = 64 * 1024 * 1024
 
@@ -288,6 +290,20 @@ class SessionDBProvider(Movable, ABC):
     def set_meta(self, key: str, value: str | None) -> None:
         """Keep a value under a key; None removes it."""
 
+    # --- imports ---
+
+    @abstractmethod
+    def find_native(self, origin: str, native_id: str) -> SessionRow | None:
+        """The session that was imported from `origin` under this id there."""
+
+    @abstractmethod
+    def list_import_files(self) -> list[ImportFileRow]:
+        """All files that were read, by path."""
+
+    @abstractmethod
+    def put_import_files(self, files: Sequence[ImportFileRow], *, forget: Sequence[str] = ()) -> None:
+        """Remember how far files were read, in the place of what was known of them; drop the paths in `forget`."""
+
     def session_facts(self, where: Filter) -> list[SessionRow]:
         """The selected sessions, the last begun first, with the columns `SESSION_FACTS` only."""
         rows = self.list_sessions(where, Page(None), "started")
@@ -310,23 +326,6 @@ class SessionDBProvider(Movable, ABC):
             if (since is None or call["created_at"] >= since) and (until is None or call["created_at"] < until)
         )
         return dict(sorted(counts.items(), key=lambda counted: (-counted[1], counted[0])))
-
-    # --- imports ---
-
-    @abstractmethod
-    def find_native(self, origin: str, native_id: str) -> SessionRow | None:
-        """The session that was imported from `origin` under this id there."""
-
-    @abstractmethod
-    def list_import_files(self) -> list[ImportFileRow]:
-        """All files that were read, by path, without `state`."""
-
-    @abstractmethod
-    def get_import_file(self, path: str) -> ImportFileRow | None: ...
-
-    @abstractmethod
-    def put_import_file(self, row: ImportFileRow, *, instead_of: str | None = None) -> None:
-        """Remember how far a file was read; the row of `instead_of`, an earlier path of it, goes."""
 
     # --- search ---
 

@@ -38,7 +38,27 @@ TABLES: dict[str, dict[str, str]] = {
         "sqlite": "sessiondb.backends.sqlite.foreign:ForeignDatabase",
     },
     # In order of detection: a file belongs to the first that knows it, so general formats come last.
-    "importers": {},
+    "importers": {
+        "sessiondb": "sessiondb.importers.sessiondb_jsonl",
+        "claude-code": "sessiondb.importers.claude_code",
+        "codex": "sessiondb.importers.codex",
+        "gemini-cli": "sessiondb.importers.gemini",
+        "opencode": "sessiondb.importers.opencode",
+        "hermes": "sessiondb.importers.hermes",
+        "nanobot": "sessiondb.importers.nanobot",
+        "sharegpt": "sessiondb.importers.sharegpt",
+        "openai-chat": "sessiondb.importers.openai_chat",
+    },
+    # In this order the end of a file's name is looked at.
+    "exporters": {
+        "openai": "sessiondb.exporters.openai_chat",
+        "sharegpt": "sessiondb.exporters.sharegpt",
+        "sharegpt-hermes": "sessiondb.exporters.sharegpt_hermes",
+        "jsonl": "sessiondb.exporters.jsonl",
+        "markdown": "sessiondb.exporters.markdown",
+        "html": "sessiondb.exporters.html",
+        "csv": "sessiondb.exporters.sessions_csv",
+    },
     "upkeep": {
         "sqlite": "sessiondb.backends.sqlite.upkeep:SQLiteUpkeep",
     },
@@ -51,6 +71,7 @@ TABLES: dict[str, dict[str, str]] = {
         "demo": "sessiondb.cli.demo:command",
         "doctor": "sessiondb.cli.doctor:command",
         "export": "sessiondb.cli.export:command",
+        "import": "sessiondb.cli.importing:command",
         "insights": "sessiondb.cli.insights:command",
         "list": "sessiondb.cli.list:command",
         "migrate": "sessiondb.cli.migrate:command",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .handle import AsyncHandle
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping
+    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
     from typing import Any
 
     from ..api.transfer import ImportReport
@@ -29,6 +29,16 @@ class AsyncTransfer(AsyncHandle):
     def iter_export(self, where: Filter | None = None) -> AsyncIterator[dict[str, Any]]:
         """Sessions with their messages, one at a time, oldest first, parents before children where they can be."""
         return self._iterate(1, lambda db: db.iter_export(where))
+
+    async def import_native(
+        self, session: Mapping[str, Any], messages: Iterable[Mapping[str, Any]] = (), *, tags: Sequence[str] = ()
+    ) -> bool:
+        """Begin a session of another agent with its first messages, in one transaction; False when the id exists.
+
+        `session` holds columns: id, source, started_at, origin and native_id at least. Each message needs a
+        `message_key`. Raises Conflict when the origin's session is here under another id.
+        """
+        return await self._write(None, lambda db: db.import_native(session, messages, tags=tags))
 
     async def import_sessions(self, documents: Iterable[Mapping[str, Any]], *, dry_run: bool = False) -> ImportReport:
         """Take in what `export_session` gave: same ids, lineage, positions and ledger; each session all or nothing.

@@ -82,7 +82,7 @@ class Messages(Handle):
         Each needs a `message_key`, and may say `active`: 0 hides it, and so do the keys in `hidden`; nothing hidden is
         shown again. Raises NotFound.
         """
-        now = self._clock()
+        now = float(self._clock())
         return self.provider.merge(
             session_id, [self._merging(number, each, now) for number, each in enumerate(messages)], hidden
         )
@@ -90,8 +90,10 @@ class Messages(Handle):
     def _merging(self, number: int, message: Mapping[str, Any], now: float) -> Draft:
         if not isinstance(message, Mapping) or not message.get("message_key"):
             raise Invalid(f"message {number} needs a message_key to be merged by")
-        made = self._draft({name: value for name, value in message.items() if name != "active"}, now)
-        made.active = 1 if message.get("active", 1) else 0
+        given = {name: value for name, value in message.items() if value is not None}
+        active = given.pop("active", 1)
+        made = self._draft(given, now)
+        made.active = 1 if active else 0
         return made
 
     def _drafts(self, messages: Iterable[Mapping[str, Any]]) -> list[Draft]:

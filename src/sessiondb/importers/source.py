@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -70,7 +69,8 @@ class Source:
         # Where reading is: the end and the number of the last line that the parser is done with.
         self.done = offset
         self.line = line
-        # Set by the runner to get a copy of the carry at the next line.
+        self.has_lines = False
+        # Called before each line, when the parser is done with all before it.
         self.on_line: Callable[[Source], None] | None = None
 
     @property
@@ -79,6 +79,7 @@ class Source:
 
     def lines(self) -> Iterator[Line | Skipped]:
         """Complete lines without their end, empty ones left out; one that is still being written waits."""
+        self.has_lines = True
         with open_plain(self.path) as file:
             _advance(file, self.offset)
             while True:
@@ -149,9 +150,6 @@ class Source:
         opened: AbstractContextManager[ForeignTables] = registry.load("foreign", "sqlite")(self.path)
         return opened
 
-    def snapshot(self) -> dict[str, Any]:
-        return copy.deepcopy(self.carry)
-
 
 def decode(text: bytes) -> tuple[list[Any], str | None]:
     """The JSON values of a line, usually one, and what had to be mended. Raises ValueError."""
@@ -217,7 +215,7 @@ def head_of(path: Path, length: int = 64 * 1024) -> bytes:
     try:
         with open_plain(path) as file:
             return file.read(length)
-    except (OSError, EOFError, ValueError):
+    except (OSError, EOFError, ValueError, MissingExtra):
         return b""
 
 

@@ -235,7 +235,7 @@ def _attach_all(tx: Tx, session_id: str, ids: Sequence[int], drafts: Sequence[Dr
         if draft.calls or draft.media:
             place_of = {"session_id": session_id, "message_id": message_id}
             for call in draft.calls:
-                calls.append({**call, **place_of, **UNANSWERED, "created_at": draft.values["timestamp"]})
+                calls.append({**call, **place_of, **_UNANSWERED, "created_at": draft.values["timestamp"]})
                 pending.setdefault(call["call_id"], []).append(calls[-1])
             for reference in draft.media:
                 tx.run(INSERT_MEDIA, {**reference, **place_of})
@@ -250,7 +250,7 @@ def _attach_all(tx: Tx, session_id: str, ids: Sequence[int], drafts: Sequence[Dr
         tx.insert_many(INSERT_CALL, calls)
 
 
-UNANSWERED = {"status": "pending", "result_summary": None, "completed_at": None}
+_UNANSWERED = {"status": "pending", "result_summary": None, "completed_at": None}
 
 
 def _answer(values: Mapping[str, Any]) -> dict[str, Any]:

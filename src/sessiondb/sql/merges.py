@@ -20,7 +20,6 @@ KEYED = """
     SELECT message_key, id, seq, term, active
       FROM messages
      WHERE session_id = :session_id
-       AND seq IS NOT NULL
        AND message_key IN (%s)
 """
 REMOVE = "DELETE FROM %s WHERE %s = :id"
@@ -66,13 +65,8 @@ NATIVE = f"""
 """
 _FILE_LIST = ", ".join(IMPORT_FILE_COLUMNS)
 FILES = f"""
-    SELECT {", ".join(name for name in IMPORT_FILE_COLUMNS if name != "state")}
-      FROM import_files
-"""
-FILE = f"""
     SELECT {_FILE_LIST}
       FROM import_files
-     WHERE path = :path
 """
 DROP_FILE = """
     DELETE FROM import_files
@@ -101,7 +95,7 @@ class MergePrimitives(SessionDBProvider):
 
     @write
     def merge(self, tx: Tx, session_id: str, messages: Sequence[Draft], hidden: Sequence[str] = ()) -> Merged:
-        messages = latest(messages)
+        messages = latest(messages, hidden)
         adopt_all(tx, session_id)
         found = tx.row(LEDGER, {"session_id": session_id})
         if found is None:
@@ -127,21 +121,16 @@ class MergePrimitives(SessionDBProvider):
 
     @read
     def list_import_files(self, tx: Tx) -> list[ImportFileRow]:
-        names = [name for name in IMPORT_FILE_COLUMNS if name != "state"]
+        found: list[Any] = [rows.named(IMPORT_FILE_COLUMNS, row) for row in tx.rows(FILES)]
         # Sorted here: databases order text by their own rules.
-        found = sorted((rows.named(names, row) for row in tx.rows(FILES)), key=lambda row: str(row["path"]))
-        return found  # type: ignore[return-value]
-
-    @read
-    def get_import_file(self, tx: Tx, path: str) -> ImportFileRow | None:
-        found = tx.row(FILE, {"path": path})
-        return None if found is None else rows.named(IMPORT_FILE_COLUMNS, found)  # type: ignore[return-value]
+        return sorted(found, key=lambda row: str(row["path"]))
 
     @write
-    def put_import_file(self, tx: Tx, row: ImportFileRow, *, instead_of: str | None = None) -> None:
-        for path in {row["path"], instead_of} - {None}:
+    def put_import_files(self, tx: Tx, files: Sequence[ImportFileRow], *, forget: Sequence[str] = ()) -> None:
+        for path in (*forget, *(row["path"] for row in files)):
             tx.run(DROP_FILE, {"path": path})
-        tx.run(ADD_FILE, row)
+        for row in files:
+            tx.run(ADD_FILE, row)
 
 
 def _stored(tx: Tx, session_id: str, keys: Sequence[str]) -> dict[str, _Stored]:
@@ -191,7 +180,8 @@ def _rewrite(tx: Tx, session_id: str, total: int, pairs: Sequence[tuple[_Stored,
 def _attach(tx: Tx, session_id: str, message_id: int, draft: Draft) -> None:
     owner = {"session_id": session_id, "message_id": message_id}
     for call in draft.calls:
-        tx.run(appends.INSERT_CALL, {**call, **owner, **appends.UNANSWERED, "created_at": draft.values["timestamp"]})
+        unanswered = {"status": "pending", "result_summary": None, "completed_at": None}
+        tx.run(appends.INSERT_CALL, {**call, **owner, **unanswered, "created_at": draft.values["timestamp"]})
         if call["call_id"] is not None:
             _answer(tx, session_id, call["call_id"])
     for reference in draft.media:

@@ -17,7 +17,7 @@ class Merging(MemoryBase):
     @write
     def merge(self, session_id: str, messages: Sequence[Draft], hidden: Sequence[str] = ()) -> Merged:
         session = self.tables.session(session_id)
-        messages = latest(messages)
+        messages = latest(messages, hidden)
         rows = {row["message_key"]: row for row in session.messages if row["message_key"] is not None}
         fresh = unseen(messages, rows)
         check_positions(session_id, fresh, session.values["last_seq"])
@@ -41,19 +41,14 @@ class Merging(MemoryBase):
     @read
     def list_import_files(self) -> list[ImportFileRow]:
         files = self.tables.import_files
-        rows = [{name: value for name, value in files[path].items() if name != "state"} for path in sorted(files)]
-        return cast(list[ImportFileRow], rows)
-
-    @read
-    def get_import_file(self, path: str) -> ImportFileRow | None:
-        found = self.tables.import_files.get(path)
-        return None if found is None else cast(ImportFileRow, dict(found))
+        return [cast(ImportFileRow, dict(files[path])) for path in sorted(files)]
 
     @write
-    def put_import_file(self, row: ImportFileRow, *, instead_of: str | None = None) -> None:
-        if instead_of is not None:
-            self.tables.import_files.pop(instead_of, None)
-        self.tables.import_files[row["path"]] = dict(row)
+    def put_import_files(self, files: Sequence[ImportFileRow], *, forget: Sequence[str] = ()) -> None:
+        for path in forget:
+            self.tables.import_files.pop(path, None)
+        for row in files:
+            self.tables.import_files[row["path"]] = dict(row)
 
 
 def _differs(row: Row | None, draft: Draft) -> bool:

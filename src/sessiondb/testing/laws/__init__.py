@@ -30,6 +30,7 @@ from .rewriting import ClearLaws, ForkLaws, ReplaceLaws, RewindLaws
 from .search import HitLaws, NarrowLaws, SearchOrderLaws, WordLaws
 from .sessions import ChangeLaws, CountLaws, EndLaws, ResolveLaws, SessionLaws
 from .tags import ShelfLaws, TagLaws
+from .text import TextLaws
 from .threads import ThreadLaws
 from .titles import AutoTitleLaws, TitleLaws, TitleLookupLaws, TitleNumberLaws
 from .tools import ConversationLaws, MediaLaws, ToolCallLaws
@@ -50,7 +51,7 @@ GROUPS: tuple[type[LawBase], ...] = (
     OrderLaws, PreviewLaws, ChildrenLaws, FilterLaws,
     DeleteLaws, RestoreLaws, RelinkLaws, EmptyTrashLaws, PruneLaws, ExportLaws, ImportLaws,
     CatalogueLaws, LoadLaws,
-    WordLaws, HitLaws, NarrowLaws, SearchOrderLaws,
+    WordLaws, HitLaws, NarrowLaws, SearchOrderLaws, TextLaws,
     SessionInputLaws, UsageInputLaws, MessageInputLaws, PageInputLaws, ErrorLaws, ClosedLaws,
     LedgerLaws, MetaLaws, StatsLaws, InsightLaws, HealthLaws, ThreadLaws, LifeLaws, OracleLaws,
 )  # fmt: skip

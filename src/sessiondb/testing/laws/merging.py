@@ -66,6 +66,11 @@ class MergeLaws(LawBase):
         assert (stored(db, "s")["message_count"], stored(db, "s")["tool_call_count"]) == (1, 0)
         assert db.verify().ok
 
+    def test_a_key_that_comes_and_is_hidden_at_once_is_hidden(self, db: SessionDB, session: NewSession) -> None:
+        db.merge_messages(session(), [keyed("a", "one"), keyed("b", "two")], hidden=["b"])
+        assert (contents(db, "s"), stored(db, "s")["message_count"]) == (["one"], 1)
+        assert contents(db, "s", include_inactive=True) == ["one", "two"]
+
     def test_what_comes_as_inactive_is_hidden(self, db: SessionDB, session: NewSession) -> None:
         db.merge_messages(session(), [keyed("a", "one"), keyed("b", "two", active=0)])
         assert contents(db, "s") == ["one"]
@@ -126,35 +131,24 @@ class ImportFileLaws(LawBase):
         return {**dict.fromkeys(IMPORT_FILE_COLUMNS), "path": path, **values}  # type: ignore[typeddict-item]
 
     def test_a_file_is_remembered_as_it_was_put(self, db: SessionDB) -> None:
-        row = self.file(
-            "/ä/x.jsonl",
-            inode=2**40,
-            size=2**33,
-            mtime=1.25,
-            read_offset=7,
-            head_hash="h",
-            origin="o",
-            state='{"a": "\\u00e4"}',
-        )
-        db.provider.put_import_file(row)
-        assert db.provider.get_import_file("/ä/x.jsonl") == row
+        sizes = {"inode": 2**40, "size": 2**33, "mtime": 1.25, "read_offset": 7}
+        row = self.file("/ä/x.jsonl", head_hash="h", origin="o", state='{"a": "ü"}', **sizes)
+        db.provider.put_import_files([row])
+        assert db.provider.list_import_files() == [row]
 
-    def test_an_unknown_file_is_none(self, db: SessionDB) -> None:
-        assert db.provider.get_import_file("/a") is None
+    def test_no_file_is_known_at_first(self, db: SessionDB) -> None:
+        assert db.provider.list_import_files() == []
 
     def test_putting_again_replaces(self, db: SessionDB) -> None:
-        db.provider.put_import_file(self.file("/a", size=1))
-        db.provider.put_import_file(self.file("/a", size=2))
+        db.provider.put_import_files([self.file("/a", size=1)])
+        db.provider.put_import_files([self.file("/a", size=2)])
         assert [row["size"] for row in db.provider.list_import_files()] == [2]
 
-    def test_files_are_listed_by_path_without_their_state(self, db: SessionDB) -> None:
-        for path in ("/b", "/a", "/B"):
-            db.provider.put_import_file(self.file(path, state="{}"))
-        listed = db.provider.list_import_files()
-        assert [row["path"] for row in listed] == ["/B", "/a", "/b"]
-        assert all("state" not in row for row in listed)
+    def test_files_are_listed_by_path(self, db: SessionDB) -> None:
+        db.provider.put_import_files([self.file(path) for path in ("/b", "/a", "/B")])
+        assert [row["path"] for row in db.provider.list_import_files()] == ["/B", "/a", "/b"]
 
     def test_a_moved_file_leaves_its_old_path(self, db: SessionDB) -> None:
-        db.provider.put_import_file(self.file("/old", size=1))
-        db.provider.put_import_file(self.file("/new", size=1), instead_of="/old")
+        db.provider.put_import_files([self.file("/old", size=1)])
+        db.provider.put_import_files([self.file("/new", size=1)], forget=["/old", "/never there"])
         assert [row["path"] for row in db.provider.list_import_files()] == ["/new"]
