@@ -21,9 +21,10 @@ NOUNS = ("lineage", "messages", "search", "sessions", "stats", "titles", "transf
 WRITES = frozenset({
     "append_message", "append_messages", "archive_session", "clear_messages", "create_session", "delete_session",
     "empty_trash", "end_session", "ensure_session", "fork_session", "import_native", "import_sessions", "index",
-    "merge_messages", "pin_session", "prune_sessions", "reopen_session", "replace_messages", "restore_deleted", "restore_rewound", "rewind_to_message",
-    "rotate_session", "set_auto_title_if_empty", "set_meta", "set_session_title", "tag_session", "untag_session",
-    "update_session", "update_system_prompt", "update_token_counts",
+    "merge_messages", "pin_session", "prune_sessions", "reopen_session", "replace_messages", "restore_deleted",
+    "restore_rewound", "rewind_to_message", "rotate_session", "set_auto_title_if_empty", "set_meta",
+    "set_session_title", "tag_session", "untag_session", "update_session", "update_system_prompt",
+    "update_token_counts",
 })  # fmt: skip
 # How many rows of an iterator are fetched by one visit to a thread; documents are large, and come one by one.
 AT_ONCE = {"iter_messages": 200}
