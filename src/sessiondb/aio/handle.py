@@ -113,7 +113,8 @@ class Lanes:
 
     @asynccontextmanager
     async def entered(self, name: str | None) -> AsyncIterator[None]:
-        if name is None:
+        if not isinstance(name, str):
+            # No session's: either it concerns none, or the call will say what is wrong with the name.
             yield
             return
         lock, waiting = self._locks.get(name) or (asyncio.Lock(), 0)
