@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .. import media, replay
 from ..drafts import check_count, check_text, checked_media, draft
 from ..errors import Invalid
 from ..models import Draft, MediaRefRow, Merged, MessageRow, ToolCallRow
+from ..rows import message_row
 from .handle import Handle, no_session
 
 
@@ -138,6 +139,12 @@ class Messages(Handle):
         return self.provider.get_messages(
             session_id, after=after, before=before, limit=limit, newest=newest, include_inactive=include_inactive
         )
+
+    def iter_messages(self, session_id: str, *, include_inactive: bool = False) -> Iterator[MessageRow]:
+        """The messages one by one, read in batches: a long conversation needs no room. None for an unknown id."""
+        for row in self.provider.stored_messages(session_id):
+            if include_inactive or row["active"]:
+                yield message_row(row)
 
     def get_messages_around(self, session_id: str, message_id: int, *, window: int = 5) -> list[MessageRow]:
         """The message with up to `window` neighbours on both sides, of the same session. Raises NotFound."""
