@@ -2,7 +2,8 @@
 # Installs what is missing on a Debian machine, and lets no server of the system start.
 #
 #   tools/setup.sh venv DIR    a virtualenv of Python 3.11 or newer (python3-venv where absent)
-#   tools/setup.sh servers     PostgreSQL and MariaDB for the tests (where absent)
+#   tools/setup.sh servers     PostgreSQL, PgBouncer, MariaDB and Galera for the tests (where absent)
+#   tools/setup.sh shells      zsh and fish, in which completion is tested (where absent)
 set -euo pipefail
 
 POLICY=/usr/sbin/policy-rc.d
@@ -72,6 +73,14 @@ has_postgresql() {
     command -v initdb >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null
 }
 
+has_pgbouncer() {
+    command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ]
+}
+
+has_galera() {
+    compgen -G '/usr/lib*/galera*/libgalera_smm.so' >/dev/null || [ -e /usr/lib/libgalera_smm.so ]
+}
+
 has_mariadb() {
     command -v mariadbd >/dev/null || [ -x /usr/sbin/mariadbd ]
 }
@@ -82,7 +91,19 @@ servers() {
         missing+=(postgresql)
         [ "$(id -u)" -ne 0 ] || no_main_cluster
     fi
+    has_pgbouncer || missing+=(pgbouncer)
     has_mariadb || missing+=(mariadb-server)
+    has_galera || missing+=(galera-4)
+    # Copies the data to a node that joins a cluster.
+    command -v rsync >/dev/null || missing+=(rsync)
+    [ "${#missing[@]}" -eq 0 ] || install_packages "${missing[@]}"
+}
+
+shells() {
+    local missing=() shell
+    for shell in zsh fish; do
+        command -v "$shell" >/dev/null || missing+=("$shell")
+    done
     [ "${#missing[@]}" -eq 0 ] || install_packages "${missing[@]}"
 }
 
@@ -126,5 +147,6 @@ venv() {
 case "${1:-}" in
     venv) venv "${2:?a directory}" ;;
     servers) servers ;;
-    *) fail "usage: tools/setup.sh venv DIR | servers" ;;
+    shells) shells ;;
+    *) fail "usage: tools/setup.sh venv DIR | servers | shells" ;;
 esac

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from ..setting import Scenario
-from . import appending, listing, loading, mariadb, opening, searching, servers, writers
+from . import appending, commands, histories, listing, loading, mariadb, opening, searching, servers, writers
 
 SCENARIOS: dict[str, Scenario] = {
     "append": appending.append,
     "growth": appending.growth,
     "batch": appending.batch,
+    "histories": histories.histories,
     "load": loading.load,
     "list": listing.list_by_activity,
     "open": opening.open_and_import,
     "search": searching.search,
+    "commands": commands.commands,
     "writers": writers.writers,
     "postgres": servers.postgres,
     "mysql": mariadb.mysql,

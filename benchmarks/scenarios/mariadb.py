@@ -12,6 +12,7 @@ from ..setting import MICROSECOND, Setting
 from .servers import _add_searches, _timed
 
 APPEND_TO_DRIVER = Target(1.3)
+SEARCH_SLACK = 6.0
 DATABASE = "bench"
 
 
@@ -30,7 +31,7 @@ def mysql(setting: Setting) -> Result:
         provider.initialize(**server.options(database=DATABASE))
         with SessionDB(provider=provider) as db:
             _add_appends(setting, result, db, driver)
-            _add_searches(setting, result, db)
+            _add_searches(setting, result, db, slack=SEARCH_SLACK)
     return result
 
 

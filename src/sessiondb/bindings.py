@@ -7,11 +7,11 @@ more. What belongs to the change (a session ended, another begun, words stored) 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from .errors import NotSupported
 from .models import Draft
+from .values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Binding:
     metadata: str | None = None
 
 
-BINDING_COLUMNS = tuple(Binding.__slots__)
+BINDING_COLUMNS: tuple[str, ...] = Binding.__match_args__
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from . import registry
 from .errors import Invalid
+from .values import dataclass, field
 
 if TYPE_CHECKING:
     from .config_file import ConfigFile
@@ -35,6 +35,7 @@ SCHEMES = {
     "postgres": "postgresql",
     "postgresql": "postgresql",
     "sqlite": "sqlite",
+    "ssh": "ssh",
 }
 _SERVER_DEFAULTS = {"pool_size": 10, "max_overflow": 5}
 _DEFAULTS: dict[str, dict[str, Any]] = {"postgresql": _SERVER_DEFAULTS, "mysql": _SERVER_DEFAULTS}

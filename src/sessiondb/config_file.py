@@ -14,6 +14,7 @@
         deadline: 30
         synchronous_commit: on        # or off, local, remote_write, remote_apply
         prepare_threshold: 5          # or off, behind a transaction pooler
+        trigrams: auto                # or on, off: the index for parts of words and words with slips
     display:
       resume_display: full            # or minimal
 
@@ -24,7 +25,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, BinaryIO
 
 from . import registry
 from .config import expand_user
@@ -87,6 +88,11 @@ def _synchronous_commit(value: Any) -> str:
     return _one_of("on", "off", "local", "remote_write", "remote_apply")(named)
 
 
+def _trigrams(value: Any) -> str:
+    named = ("on" if value else "off") if isinstance(value, bool) else value
+    return _one_of("auto", "on", "off")(named)
+
+
 _SERVER: dict[str, Check] = {
     "dsn": _text,
     "pool_size": _whole,
@@ -103,12 +109,15 @@ KEYS: dict[str, dict[str, Check]] = {
     },
     "postgresql": {
         **_SERVER,
+        "read_dsn": _text,
         "schema": _text,
         "synchronous_commit": _synchronous_commit,
         "prepare_threshold": _count_or_off,
+        "trigrams": _trigrams,
     },
     "mysql": _SERVER,
     "memory": {},
+    "ssh": {"program": _text},
 }
 
 
@@ -193,12 +202,23 @@ def read(home: str, env: Mapping[str, str]) -> ConfigFile:
     name = os.path.join(home, "config.yaml")
     try:
         with open(name, "rb") as stream:
-            text = stream.read()
+            return ConfigFile(name, _values(name, stream), env)
     except (FileNotFoundError, NotADirectoryError):
         return ConfigFile(name, None, env)
     except OSError as exc:
         raise Invalid(f"{name} cannot be read: {exc.strerror}") from exc
-    return ConfigFile(name, _parsed(name, text), env)
+
+
+def _values(name: str, stream: BinaryIO) -> Any:
+    from . import config_twin
+
+    state = os.fstat(stream.fileno())
+    known = config_twin.read(name, state)
+    if known is not None:
+        return known
+    values = _parsed(name, stream.read())
+    config_twin.write(name, state, values)
+    return values
 
 
 def _parsed(name: str, text: bytes) -> Any:

@@ -7,12 +7,14 @@ and the exports share.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from .values import dataclass, field
 
 if TYPE_CHECKING:
     from .shapes import ContextLine as ContextLine
+    from .shapes import ImportFileRow as ImportFileRow
     from .shapes import ListedSession as ListedSession
     from .shapes import MediaRefRow as MediaRefRow
     from .shapes import MessageRow as MessageRow
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 else:
     # At run time a row is a dict; see shapes.py.
     SessionRow = ListedSession = MessageRow = SearchHit = ContextLine = ToolCallRow = MediaRefRow = dict
+    ImportFileRow = dict
 
 Order = Literal["started", "activity"]
 SearchOrder = Literal["relevance", "newest", "oldest"]
@@ -55,13 +58,17 @@ MESSAGE_COLUMNS = (
 # The columns whose numbers the store keeps itself; callers never set them.
 SESSION_COUNTERS = ("message_count", "tool_call_count", "last_message_id", "last_seq", "ledger")
 TOKEN_COLUMNS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
-
+# What there is to count about a session; its long texts are left out.
+SESSION_FACTS = tuple(
+    name for name in SESSION_COLUMNS if name not in ("model_config", "system_prompt", "metadata", "ledger")
+)
 
 TOOL_CALL_COLUMNS = (
     "id", "session_id", "message_id", "call_id", "tool_name", "arguments",
     "result_summary", "status", "created_at", "completed_at",
 )  # fmt: skip
 MEDIA_REF_COLUMNS = ("id", "session_id", "message_id", "kind", "path", "mime_type", "sha256", "size", "metadata")
+IMPORT_FILE_COLUMNS = ("path", "inode", "size", "mtime", "read_offset", "head_hash", "origin", "state")
 
 
 @dataclass(slots=True)
@@ -77,6 +84,14 @@ class Draft:
     media: Sequence[dict[str, Any]] = ()
     seq: int | None = None
     active: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What merging messages did."""
+
+    added: int
+    changed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +137,16 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class Activity:
+    """How many messages of a role (and tool) were written in the step of time that begins at `since`."""
+
+    since: float
+    role: str
+    tool_name: str | None
+    messages: int
+
+
+class Match(NamedTuple):
     """A provider's answer for one found message."""
 
     message: MessageRow
@@ -141,8 +165,7 @@ class Matches:
     notices: Sequence[str] = field(default_factory=tuple)
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """The session of a message (at least source, model, title, started_at), and its visible neighbours there."""
 
     session: SessionRow

@@ -8,17 +8,21 @@ The laws in `sessiondb.testing` say what each must do; the memory provider is th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .bindings import Bindable
 from .models import (
+    SESSION_FACTS,
+    Activity,
     Draft,
     Filter,
+    ImportFileRow,
     ListedSession,
     Matches,
     MediaRefRow,
+    Merged,
     MessageFilter,
     MessageRow,
     Order,
@@ -29,8 +33,10 @@ from .models import (
     TextMode,
     ToolCallRow,
 )
+from .moving import Movable
 from .replay import TURN_COLUMNS, Turn, turn
 from .rows import context_line
+from .values import dataclass, replace
 
 if TYPE_CHECKING:
     from .search.query import Node, Query
@@ -55,11 +61,17 @@ class Features:
     regex_search: bool = True
     # Are the bindings of a gateway kept, each change and all that belongs to it in one transaction?
     bindings: bool = False
+    # Is there an index for parts of words and words with slips, or are messages read until the deadline? Of each store.
+    indexed_text_search: bool = False
     # The longest text of one message, in bytes of UTF-8.
     max_content_bytes: int = 64 * 1024 * 1024
 
 
-class SessionDBProvider(Bindable, ABC):
+def activity_order(counted: Activity) -> tuple[float, str, str]:
+    return counted.since, counted.role, counted.tool_name or ""
+
+
+class SessionDBProvider(Movable, Bindable, ABC):
     """Stores sessions and messages; one instance per store, safe to use from many threads."""
 
     name: str
@@ -206,6 +218,14 @@ class SessionDBProvider(Bindable, ABC):
         """Put `messages` in the place of all there are; positions go on, none is used twice. Raises NotFound."""
 
     @abstractmethod
+    def merge(self, session_id: str, messages: Sequence[Draft], hidden: Sequence[str] = ()) -> Merged:
+        """Append the messages whose keys are new, rewrite in place those whose content differs. Raises NotFound.
+
+        A rewritten message keeps its position and gets a new id. Messages with the keys `hidden`, and those given as
+        inactive, become inactive; nothing inactive becomes active here.
+        """
+
+    @abstractmethod
     def clear_messages(self, session_id: str) -> None:
         """Remove all messages and zero their counts; tokens, costs and title stay. An unknown id is ignored."""
 
@@ -273,7 +293,7 @@ class SessionDBProvider(Bindable, ABC):
 
     @abstractmethod
     def stats(self) -> dict[str, Any]:
-        """`sessions`, `messages`, `sources` (name -> sessions, most first) and `size_bytes`."""
+        """`sessions`, `messages`, `sources` (name -> sessions, most first), `size_bytes`, `index_bytes` or None."""
 
     @abstractmethod
     def get_meta(self, key: str) -> str | None: ...
@@ -281,6 +301,43 @@ class SessionDBProvider(Bindable, ABC):
     @abstractmethod
     def set_meta(self, key: str, value: str | None) -> None:
         """Keep a value under a key; None removes it."""
+
+    # --- imports ---
+
+    @abstractmethod
+    def find_native(self, origin: str, native_id: str) -> SessionRow | None:
+        """The session that was imported from `origin` under this id there."""
+
+    @abstractmethod
+    def list_import_files(self) -> list[ImportFileRow]:
+        """All files that were read, by path."""
+
+    @abstractmethod
+    def put_import_files(self, files: Sequence[ImportFileRow], *, forget: Sequence[str] = ()) -> None:
+        """Remember how far files were read, in the place of what was known of them; drop the paths in `forget`."""
+
+    def session_facts(self, where: Filter) -> list[SessionRow]:
+        """The selected sessions, the last begun first, with the columns `SESSION_FACTS` only."""
+        rows = self.list_sessions(where, Page(None), "started")
+        return [{name: row[name] for name in SESSION_FACTS} for row in rows]  # type: ignore[literal-required,misc]
+
+    def activity(self, where: Filter, messages: MessageFilter, step: float) -> list[Activity]:
+        """Messages of the selected sessions, counted by steps of so many seconds since 1970, in order of time."""
+        counts = Counter(
+            (message["timestamp"] // step * step, message["role"], message["tool_name"])
+            for message, _ in self.scan_messages(where, messages)
+        )
+        return sorted((Activity(*key, count) for key, count in counts.items()), key=activity_order)
+
+    def tool_usage(self, where: Filter, since: float | None, until: float | None) -> dict[str, int]:
+        """How often each tool was called from `since` to before `until`, most first; calls without a name as ""."""
+        calls = (call for row in self.session_facts(where) for call in self.get_tool_calls(row["id"]))
+        counts = Counter(
+            call["tool_name"] or ""
+            for call in calls
+            if (since is None or call["created_at"] >= since) and (until is None or call["created_at"] < until)
+        )
+        return dict(sorted(counts.items(), key=lambda counted: (-counted[1], counted[0])))
 
     # --- search ---
 

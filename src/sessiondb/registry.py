@@ -23,24 +23,75 @@ TABLES: dict[str, dict[str, str]] = {
         "mysql": "sessiondb.backends.mysql:MySQLProvider",
         "postgresql": "sessiondb.backends.postgres:PostgreSQLProvider",
         "sqlite": "sessiondb.backends.sqlite:SQLiteProvider",
+        "ssh": "sessiondb.backends.remote:RemoteProvider",
+    },
+    # What answers for a store on the machine that has it.
+    "servers": {
+        "ssh": "sessiondb.backends.remote.wire:Server",
+    },
+    # Providers that read a store for a move and change nothing, where the usual one would.
+    "sources": {
+        "sqlite": "sessiondb.backends.sqlite.borrowed:BorrowedSQLite",
+    },
+    # What reads the database files of other programs for the importers.
+    "foreign": {
+        "sqlite": "sessiondb.backends.sqlite.foreign:ForeignDatabase",
+    },
+    # In order of detection: a file belongs to the first that knows it, so general formats come last.
+    "importers": {
+        "sessiondb": "sessiondb.importers.sessiondb_jsonl",
+        "claude-code": "sessiondb.importers.claude_code",
+        "codex": "sessiondb.importers.codex",
+        "gemini-cli": "sessiondb.importers.gemini",
+        "opencode": "sessiondb.importers.opencode",
+        "hermes": "sessiondb.importers.hermes",
+        "nanobot": "sessiondb.importers.nanobot",
+        "sharegpt": "sessiondb.importers.sharegpt",
+        "openai-chat": "sessiondb.importers.openai_chat",
+    },
+    # In this order the end of a file's name is looked at.
+    "exporters": {
+        "openai": "sessiondb.exporters.openai_chat",
+        "sharegpt": "sessiondb.exporters.sharegpt",
+        "sharegpt-hermes": "sessiondb.exporters.sharegpt_hermes",
+        "jsonl": "sessiondb.exporters.jsonl",
+        "markdown": "sessiondb.exporters.markdown",
+        "html": "sessiondb.exporters.html",
+        "csv": "sessiondb.exporters.sessions_csv",
     },
     "upkeep": {
         "sqlite": "sessiondb.backends.sqlite.upkeep:SQLiteUpkeep",
     },
     "commands": {
+        "archive": "sessiondb.cli.archive:command",
         "backup": "sessiondb.cli.backup:command",
+        "completions": "sessiondb.cli.completions:command",
+        "config": "sessiondb.cli.config:command",
         "delete": "sessiondb.cli.delete:command",
+        "demo": "sessiondb.cli.demo:command",
         "doctor": "sessiondb.cli.doctor:command",
         "export": "sessiondb.cli.export:command",
+        "import": "sessiondb.cli.importing:command",
+        "insights": "sessiondb.cli.insights:command",
         "list": "sessiondb.cli.list:command",
+        "migrate": "sessiondb.cli.migrate:command",
         "optimize": "sessiondb.cli.optimize:command",
+        "pin": "sessiondb.cli.pin:command",
         "prune": "sessiondb.cli.prune:command",
+        "pull": "sessiondb.cli.pull:command",
+        "push": "sessiondb.cli.push:command",
+        "remote": "sessiondb.cli.remote:command",
         "rename": "sessiondb.cli.rename:command",
         "repair": "sessiondb.cli.repair:command",
         "restore": "sessiondb.cli.restore:command",
+        "resume": "sessiondb.cli.resume:command",
         "search": "sessiondb.cli.search:command",
+        "sessions": "sessiondb.cli.sessions:command",
         "show": "sessiondb.cli.show:command",
         "stats": "sessiondb.cli.stats:command",
+        "tag": "sessiondb.cli.tag:command",
+        "tree": "sessiondb.cli.tree:command",
+        "undelete": "sessiondb.cli.undelete:command",
         "verify": "sessiondb.cli.verify:command",
     },
 }
@@ -51,7 +102,8 @@ def load(kind: str, name: str) -> Any:
     place = _table(kind).get(name)
     if place is not None:
         module, _, attribute = place.partition(":")
-        return getattr(import_module(module), attribute)
+        part = import_module(module)
+        return getattr(part, attribute) if attribute else part
     found = _entry_points(kind).get(name)
     if found is None:
         raise Invalid(f"unknown {kind.removesuffix('s')} {name!r}; known: {', '.join(names(kind))}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..drafts import check_time
@@ -22,6 +21,7 @@ from ..models import (
     TextMode,
 )
 from ..rows import context_line
+from ..values import replace
 from .handle import Handle
 from .sessions import check_page
 
@@ -33,6 +33,7 @@ DEADLINE = 5.0
 _ORDERS: dict[str, SearchOrder] = {"relevance": "relevance", "newest": "newest", "oldest": "oldest"}
 _TEXT_MODES: dict[str, TextMode] = {"substring": "substring", "fuzzy": "fuzzy", "regex": "regex"}
 _WORDS = "words"
+_EVERYTHING = Filter()
 
 Shown = Callable[[MessageRow], str]
 
@@ -174,6 +175,8 @@ class Search(Handle):
     # --- hits ---
 
     def _hits(self, found: Matches, shown: Shown) -> Iterator[SearchHit]:
+        if not found.hits:
+            return
         around = self.provider.surroundings([match.message for match in found.hits])
         for match, near in zip(found.hits, around, strict=True):
             message = match.message
@@ -211,6 +214,8 @@ def _chosen(
         "tags": tuple(tags) or None,
     }
     given = {name: wish for name, wish in wishes.items() if wish is not None}
+    if not given:
+        return where or _EVERYTHING
     return replace(where, **given) if where is not None else Filter(**given)  # type: ignore[arg-type]
 
 
@@ -223,6 +228,8 @@ def _times(since: float | None, until: float | None) -> tuple[float | None, floa
 
 def _after_titles(page: Page, titles: int) -> Page:
     """What is left of a page that title hits begin."""
+    if not titles:
+        return page
     left = max(0, titles - page.offset)
     return Page(None if page.limit is None else max(0, page.limit - left), max(0, page.offset - titles))
 

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-import click
-
 from ..upkeep import Upkeep, seconds
-from . import options, output
-from .upkeep import looking_after
+from . import answers, options, output
+from .progress import Progress
+from .upkeep import looking_after, messages_in
 
 
-@click.command("backup")
-@click.argument("directory", metavar="[DIRECTORY]", required=False)
-@click.option(
-    "--keep", type=click.IntRange(1), metavar="N", help="Afterwards remove all but the N newest; default: none."
+@options.command("backup")
+@options.words("directory", metavar="[DIRECTORY]", required=False)
+@options.option(
+    "--keep", convert=options.whole(1), metavar="N", help="Afterwards remove all but the N newest; default: none."
 )
-@click.option("--every", metavar="TIME", help="Do nothing while the newest backup is younger, such as 24h; for cron.")
-@options.as_json
+@options.option("--every", metavar="TIME", help="Do nothing while the newest backup is younger, such as 24h; for cron.")
+@options.answers
 @looking_after
 def command(
-    keeper: Upkeep, path: str, directory: str | None, keep: int | None, every: str | None, as_json: bool
+    keeper: Upkeep, path: str, directory: str | None, keep: int | None, every: str | None, form: answers.Form
 ) -> None:
     """Copy the store while it is used.
 
@@ -30,15 +29,17 @@ def command(
     \b
     Example:
         sessiondb backup
-        sessiondb backup /mnt/backups --every 24h --keep 14
+        sessiondb backup backups --every 24h --keep 14
     """
-    made = keeper.backup(path, directory, keep=keep, every=None if every is None else seconds(every))
-    if as_json:
-        output.say_json(asdict(made))
+    age = None if every is None else seconds(every)
+    with Progress(messages_in(path)) as progress:
+        made = keeper.backup(path, directory, keep=keep, every=age, tick=progress)
+    if form:
+        answers.give(form, "backup", asdict(made))
     elif not made.made:
-        output.say(f"{output.line(made.path)} is young enough; nothing done.")
+        output.say(f"{made.path} is young enough; nothing done.")
     else:
         counts = f"{output.count(made.sessions, 'session')}, {output.count(made.messages, 'message')}"
-        output.say(f"Backed up and verified {counts}, {output.size(made.size)}: {output.line(made.path)}")
+        output.say(f"Backed up and verified {counts}, {output.size(made.size)}: {made.path}")
         for name in made.removed:
-            output.say(f"Removed {output.line(name)}")
+            output.say(f"Removed {name}")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from heapq import nsmallest
+from typing import NamedTuple
 
 from ..models import MessageRow, SessionRow
+from ..values import dataclass
 from . import rank
 from .match import matches
 from .nodes import Node
 from .text import words
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A message that holds parts of a question: bit n of `held` stands for part n."""
 
     id: int

@@ -15,7 +15,7 @@ from .query import Query
 from .text import document, readable, tool_text, uses_tools
 
 # Relevance is weighed among this many matches, people's before machines', then the newest; the rest follow so.
-WEIGHED = 2000
+WEIGHED = 1000
 
 
 class _Hit(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from ..bindings import BINDING_COLUMNS, NOTHING, Binding, Handover, same
 from ..errors import AlreadyExists
@@ -71,7 +70,7 @@ class BindingPrimitives(SessionDBProvider):
         stored = _binding(tx.row(GET_FOR_UPDATE, {"session_key": new.session_key}))
         if not same(stored, old):
             return None
-        tx.run(INSERT if stored is None else UPDATE, asdict(new))
+        tx.run(INSERT if stored is None else UPDATE, {name: getattr(new, name) for name in BINDING_COLUMNS})
         _hand_over(tx, new, handover)
         return 0 if new.active_session_id is None else _position(tx, new.active_session_id)
 

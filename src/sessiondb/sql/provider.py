@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from .bindings import BindingPrimitives
 from .lineage import LineagePrimitives
+from .merges import MergePrimitives
 from .messages import MessagePrimitives
+from .moves import MovePrimitives
 from .sessions import SessionPrimitives
 from .stats import StatPrimitives
 from .surroundings import SurroundingPrimitives
@@ -14,6 +16,8 @@ from .trash import TrashPrimitives
 class SQLProvider(
     SessionPrimitives,
     MessagePrimitives,
+    MergePrimitives,
+    MovePrimitives,
     SurroundingPrimitives,
     LineagePrimitives,
     TrashPrimitives,

@@ -13,6 +13,7 @@ from ...provider import Features
 from .bindings import Bindings
 from .facts import Facts
 from .lineage import Lineage
+from .merging import Merging
 from .messages import Messages
 from .sessions import Sessions
 from .tables import Tables
@@ -21,7 +22,7 @@ from .trash import Trash
 __all__ = ["MemoryProvider"]
 
 
-class MemoryProvider(Sessions, Lineage, Messages, Trash, Facts, Bindings):
+class MemoryProvider(Sessions, Lineage, Messages, Merging, Trash, Facts, Bindings):
     """Keeps sessions as long as it is open."""
 
     name = "memory"

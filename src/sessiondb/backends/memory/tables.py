@@ -46,6 +46,7 @@ class Tables:
     trash: list[Deleted] = field(default_factory=list)
     meta: dict[str, str] = field(default_factory=dict)
     bindings: dict[str, Binding] = field(default_factory=dict)
+    import_files: dict[str, Row] = field(default_factory=dict)
     last_ids: Counter[str] = field(default_factory=Counter)
     last_write: float | None = None
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 SCANNED = (
     "the words in the database were made by another version; the answer was read from the messages themselves "
-    "(the provider's reindex() makes them again)"
+    "(db.index() makes them again)"
 )
 # Room for the rest of a statement beside its largest value.
 MARGIN = 64 * 1024
@@ -36,6 +36,13 @@ _SIZE = """
     SELECT COALESCE(SUM(data_length + index_length), 0)
       FROM information_schema.tables
      WHERE table_schema = DATABASE()
+"""
+# InnoDB keeps the words of a full-text index in tables of its own, which are not told here.
+_INDEX_SIZE = """
+    SELECT COALESCE(SUM(data_length + index_length), 0)
+      FROM information_schema.tables
+     WHERE table_schema = DATABASE()
+       AND table_name IN ('search_words', 'search_chunks')
 """
 _SETTINGS = """
     SELECT VERSION(), @@max_allowed_packet, @@innodb_flush_log_at_trx_commit, @@sync_binlog
@@ -151,14 +158,23 @@ class MySQLProvider(SQLProvider):
 
         return self._server.read(lambda tx: Answer(tx, query, where, messages).found(page, order, now))
 
-    def reindex(self) -> None:
-        """Make the words of all messages again, in short transactions; appends and searches go on meanwhile."""
-        from .indexing import reindex_some
+    def update_index(self, tick: Callable[[int, int], None] | None = None) -> None:
+        """Make the words of all messages again, when another version of the analysis made them.
 
+        In short transactions; appends and searches go on meanwhile.
+        """
+        if self._has_words:
+            super().update_index(tick)
+            return
+        from .indexing import newest, reindex_some
+
+        total = self.driver.read(newest)
         last: int | None = 0
         while last is not None:
             after = last
             last = self.driver.write(lambda tx, after=after: reindex_some(tx, after))  # type: ignore[misc]
+            if tick is not None:
+                tick(total if last is None else min(last, total), total)
         self._has_words = True
 
     def candidates(self, parts: Sequence[Node], where: Filter, messages: MessageFilter, limit: int) -> Candidates:
@@ -171,7 +187,13 @@ class MySQLProvider(SQLProvider):
     # --- facts ---
 
     def size_bytes(self) -> int:
-        found = self.driver.read(lambda tx: tx.row(_SIZE))
+        return self._bytes(_SIZE)
+
+    def index_bytes(self) -> int:
+        return self._bytes(_INDEX_SIZE)
+
+    def _bytes(self, sql: str) -> int:
+        found = self.driver.read(lambda tx: tx.row(sql))
         return int(found[0]) if found else 0
 
     def health(self) -> dict[str, Any]:

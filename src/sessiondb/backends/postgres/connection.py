@@ -12,6 +12,7 @@ from ...sql.appends import INSERT_PLACED
 from ...sql.dialect import Dialect
 from ...sql.driver import Params, Row
 from ...sql.escape import SURROGATES_AND_NUL, escape
+from . import copying
 from .index.vectors import index_rows
 
 Connection = psycopg.Connection[Row]
@@ -23,14 +24,10 @@ _INTO = re.compile(r"\s*INSERT INTO (\w+)")
 def storable(params: Params) -> Mapping[str, Any]:
     """The same parameters, escaped where needed: PostgreSQL holds neither lone surrogates nor NUL."""
     for value in params.values():
-        if value.__class__ is str and not is_safe(value):
+        if value.__class__ is str and not copying.is_safe(value):
             return {name: escape(item, SURROGATES_AND_NUL) if isinstance(item, str) else item
                     for name, item in params.items()}  # fmt: skip
     return params
-
-
-def is_safe(text: str) -> bool:
-    return "\0" not in text if text.isascii() else not SURROGATES_AND_NUL.search(text)
 
 
 class PostgresTx:
@@ -43,7 +40,9 @@ class PostgresTx:
         self.dialect = dialect
 
     def _executed(self, sql: str, params: Params) -> psycopg.Cursor[Row]:
-        return self.connection.execute(self.dialect.text(sql).encode(), storable(params))
+        # How to search depends on the words: a plan made once for all of them is bad for most.
+        prepare = False if "TSQUERY" in sql or "LIKE" in sql else None
+        return self.connection.execute(self.dialect.text(sql).encode(), storable(params), prepare=prepare)
 
     def rows(self, sql: str, params: Params = _NOTHING) -> list[Row]:
         return self._executed(sql, params).fetchall()
@@ -59,6 +58,8 @@ class PostgresTx:
         return None if found is None else int(found[0])
 
     def insert_many(self, sql: str, params: Sequence[Params]) -> list[int]:
+        if sql is INSERT_PLACED and len(params) >= copying.ENOUGH:
+            return copying.copied(self, params)
         cursor = self.connection.cursor()
         text = self.dialect.text(f"{sql} RETURNING {_id_of(sql)}").encode()
         cursor.executemany(text, [storable(each) for each in params], returning=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
@@ -11,12 +12,13 @@ from urllib.parse import quote
 
 from ... import errors
 from ...config import home_directory
-from ...models import Draft, Filter, Matches, MessageFilter, Page, SearchOrder
+from ...models import Draft, Filter, Matches, MessageFilter, Page, SearchOrder, TextMode
 from ...provider import Features
 from ...sql import appends
 from ...sql.driver import Driver, Tx
 from ...sql.provider import SQLProvider
 from ...sql.trash import TrashPrimitives
+from .replica import Routed, lists_on_replica
 
 if TYPE_CHECKING:
     from ...search.nodes import Node
@@ -26,7 +28,11 @@ if TYPE_CHECKING:
     from .pool import Options, Pool
 
 R = TypeVar("R")
-SCANNED = "the search index is of another version; the answer was read from the messages themselves"
+SCANNED = (
+    "the search index is of another version; the answer was read from the messages themselves "
+    "(db.index() makes it again)"
+)
+_TRIGRAMS = ("auto", "on", "off")
 _SYNCHRONOUS = (None, "on", "off", "local", "remote_write", "remote_apply")
 SIZE = """
     SELECT COALESCE(SUM(pg_total_relation_size(c.oid)), 0)
@@ -34,6 +40,7 @@ SIZE = """
      WHERE c.relnamespace = to_regnamespace(:schema)
        AND c.relkind = 'r'
 """
+INDEX_SIZE = f"{SIZE} AND c.relname = 'search_tokens'"
 FACTS = """
     SELECT current_setting('server_version'), current_setting('synchronous_commit'), COUNT(*),
            COALESCE(SUM(message_count), 0)
@@ -51,6 +58,7 @@ class _Closed:
         raise errors.Closed("the store is closed; open it again")
 
 
+@lists_on_replica
 class PostgreSQLProvider(SQLProvider):
     name = "postgresql"
     features = Features(indexed_search=True, bindings=True)
@@ -59,6 +67,7 @@ class PostgreSQLProvider(SQLProvider):
         self.schema = "public"
         self.driver: Driver = _Closed()
         self._engine: Engine | None = None
+        self._routed: Routed | None = None
 
     @classmethod
     def is_available(cls) -> bool:
@@ -68,6 +77,7 @@ class PostgreSQLProvider(SQLProvider):
         self,
         *,
         dsn: str = "",
+        read_dsn: str = "",
         pool: Pool | None = None,
         pool_size: int = 10,
         max_overflow: int = 5,
@@ -75,6 +85,7 @@ class PostgreSQLProvider(SQLProvider):
         deadline: float = 30.0,
         synchronous_commit: str | None = None,
         prepare_threshold: int | None = 5,
+        trigrams: str = "auto",
         upgrade: bool = True,
         read_only: bool = False,
         media_directory: str | None = None,
@@ -82,6 +93,9 @@ class PostgreSQLProvider(SQLProvider):
         """Open the tables of a schema, creating or upgrading them; a second call changes nothing.
 
         `pool` is the caller's psycopg_pool and stays his. Behind a transaction pooler set `prepare_threshold=None`.
+        `trigrams` is the index for parts of words and words with slips: "auto" makes it with a new store where the role
+        may, "on" makes it or raises, "off" does without.
+        `read_dsn` names a standby: lists and searches are read there when it has seen what this handle wrote.
         Media files are kept on this machine, in `media_directory`, or in the home under the schema's name.
         """
         if self._engine is not None:
@@ -91,13 +105,17 @@ class PostgreSQLProvider(SQLProvider):
         from .pool import Options
 
         self.schema = _checked(schema, synchronous_commit, pool_size, max_overflow)
+        if trigrams not in _TRIGRAMS:
+            raise errors.Invalid(f"trigrams must be one of {', '.join(_TRIGRAMS)}, not {trigrams!r}")
         options = Options(
             dsn, schema, pool_size, max_overflow, float(deadline), synchronous_commit, prepare_threshold, read_only
         )
         self.media_directory = media_directory or os.path.join(home_directory(os.environ), "media", quote(schema, ""))
-        self._engine = self.driver = self._opened(options, pool, upgrade and not read_only)
+        self._engine = self.driver = self._opened(options, pool, upgrade and not read_only, trigrams)
+        if read_dsn:
+            self._routed = self.driver = Routed(self._engine, options, read_dsn)
 
-    def _opened(self, options: Options, pool: Pool | None, upgrade: bool) -> Engine:
+    def _opened(self, options: Options, pool: Pool | None, upgrade: bool, trigrams: Any) -> Engine:
         from .engine import Engine
         from .opening import prepare
         from .pool import parsed
@@ -106,13 +124,17 @@ class PostgreSQLProvider(SQLProvider):
             if not options.dsn:
                 raise errors.Invalid("PostgreSQL needs a dsn (postgresql://user:password@host/database) or a pool")
             options = replace(options, dsn=parsed(options.dsn))
-        prepare(options, pool, upgrade=upgrade)
+        indexed = prepare(options, pool, upgrade=upgrade, wish=trigrams)
+        self.features = replace(type(self).features, indexed_text_search=indexed)
         return Engine(options, pool)
 
     def shutdown(self) -> None:
         if self._engine is not None:
             held, self._engine, self.driver = self._engine, None, _Closed()
             held.close()
+        if self._routed is not None:
+            routed, self._routed = self._routed, None
+            routed.close()
 
     # --- what differs from the core ---
 
@@ -178,6 +200,31 @@ class PostgreSQLProvider(SQLProvider):
         found = self.driver.read(gather)
         return super().candidates(parts, where, messages, limit) if found is None else found
 
+    def search_text(
+        self,
+        pattern: str,
+        mode: TextMode,
+        where: Filter,
+        messages: MessageFilter,
+        page: Page,
+        *,
+        oldest: bool = False,
+        deadline: float,
+    ) -> Matches:
+        from .index.parts import Wanted, candidates, condition
+        from .index.rebuild import is_stale
+
+        found = condition(pattern, mode) if self.features.indexed_text_search else None
+        if found is None or self.driver.read(is_stale):
+            return super().search_text(pattern, mode, where, messages, page, oldest=oldest, deadline=deadline)
+        from ...search.modes import scan_text
+
+        wanted = Wanted(where, messages, oldest, time.monotonic() + deadline)
+        rows = candidates(
+            self.driver.read, lambda: self.scan_messages(where, messages, newest=not oldest), found, wanted
+        )
+        return scan_text(rows, pattern, mode, page, deadline)
+
     def update_index(self, tick: Callable[[int, int], None] | None = None) -> None:
         """Make the words of all messages again, when another version of the analysis made them."""
         from .index.rebuild import is_stale, rebuild
@@ -190,10 +237,16 @@ class PostgreSQLProvider(SQLProvider):
     # --- facts ---
 
     def size_bytes(self) -> int:
+        return self._bytes(SIZE)
+
+    def index_bytes(self) -> int:
+        return self._bytes(INDEX_SIZE)
+
+    def _bytes(self, sql: str) -> int:
         def size(tx: Tx) -> int:
             from .dialect import quoted
 
-            found = tx.row(SIZE, {"schema": quoted(self.schema)})
+            found = tx.row(sql, {"schema": quoted(self.schema)})
             return int(found[0]) if found else 0
 
         return self.driver.read(size)
@@ -209,10 +262,12 @@ class PostgreSQLProvider(SQLProvider):
             "schema_version": VERSION,
             "server_version": version,
             "synchronous_commit": synchronous,
+            "trigrams": self.features.indexed_text_search,
             "sessions": sessions,
             "messages": int(messages),
             "size_bytes": self.size_bytes(),
             **(self._engine.facts() if self._engine else {}),
+            **(self._routed.facts() if self._routed else {}),
         }
 
 

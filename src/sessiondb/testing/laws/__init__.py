@@ -17,18 +17,21 @@ from .base import LawBase, NewSession, NewStore, OpenProvider
 from .bindings import BindingLaws, HandoverLaws, NoBindingLaws
 from .closed import ClosedLaws
 from .exact import ExactLaws
-from .facts import HealthLaws, MetaLaws, StatsLaws
+from .facts import HealthLaws, InsightLaws, MetaLaws, StatsLaws
 from .input import ErrorLaws, MessageInputLaws, PageInputLaws, SessionInputLaws, UsageInputLaws
 from .ledger import LedgerLaws, TamperLaws
 from .life import LifeLaws
 from .lineage import FamilyLaws, RelationLaws, RotationLaws, TipLaws
 from .listing import ChildrenLaws, FilterLaws, OrderLaws, PreviewLaws
+from .merging import ImportFileLaws, MergeLaws, NativeLaws
 from .messages import CounterLaws, MessageLaws, PageLaws
+from .moving import CatalogueLaws, LoadLaws
 from .oracle import OracleLaws
 from .rewriting import ClearLaws, ForkLaws, ReplaceLaws, RewindLaws
 from .search import HitLaws, NarrowLaws, SearchOrderLaws, WordLaws
 from .sessions import ChangeLaws, CountLaws, EndLaws, ResolveLaws, SessionLaws
 from .tags import ShelfLaws, TagLaws
+from .text import TextLaws
 from .threads import ThreadLaws
 from .titles import AutoTitleLaws, TitleLaws, TitleLookupLaws, TitleNumberLaws
 from .tools import ConversationLaws, MediaLaws, ToolCallLaws
@@ -43,14 +46,16 @@ GROUPS: tuple[type[LawBase], ...] = (
     TitleLaws, TitleLookupLaws, TitleNumberLaws, AutoTitleLaws,
     MessageLaws, CounterLaws, PageLaws, BatchLaws, KeyLaws, ExpectationLaws, ExactLaws,
     ReplaceLaws, ClearLaws, RewindLaws, ForkLaws,
+    MergeLaws, NativeLaws, ImportFileLaws,
     ToolCallLaws, MediaLaws, ConversationLaws, UsageLaws, ModelUsageLaws,
     FamilyLaws, RelationLaws, RotationLaws, TipLaws,
     OrderLaws, PreviewLaws, ChildrenLaws, FilterLaws,
     DeleteLaws, RestoreLaws, RelinkLaws, EmptyTrashLaws, PruneLaws, ExportLaws, ImportLaws,
-    WordLaws, HitLaws, NarrowLaws, SearchOrderLaws,
+    CatalogueLaws, LoadLaws,
+    WordLaws, HitLaws, NarrowLaws, SearchOrderLaws, TextLaws,
     SessionInputLaws, UsageInputLaws, MessageInputLaws, PageInputLaws, ErrorLaws, ClosedLaws,
     BindingLaws, HandoverLaws, NoBindingLaws,
-    LedgerLaws, MetaLaws, StatsLaws, HealthLaws, ThreadLaws, LifeLaws, OracleLaws,
+    LedgerLaws, MetaLaws, StatsLaws, InsightLaws, HealthLaws, ThreadLaws, LifeLaws, OracleLaws,
 )  # fmt: skip
 
 
