@@ -76,11 +76,14 @@ def test_a_failing_hook_is_asked_three_times_over_restarts(db: SessionDB, router
             raise KeyboardInterrupt
         raise OSError
 
+    lease = 300.0
+
     first = router(policies=IDLE).resolve(ANN).session_id
     clock.move(2 * HOUR)
     with pytest.raises(KeyboardInterrupt):
         Watcher(router(policies=IDLE, before_reset=fails)).look()
     assert db.get_session(first)["ended_at"] is None
+    clock.move(lease + 1)
     Watcher(router(policies=IDLE, before_reset=fails)).look()
     assert (len(asked), db.get_session(first)["end_reason"]) == (3, "session_reset")
 
@@ -109,3 +112,18 @@ def test_the_thread_looks_until_it_is_stopped(router, clock: FakeClock) -> None:
         assert seen.wait(30)
     watcher.stop()
     assert idle.resolve(ANN).fresh
+
+
+def test_two_watchers_save_once(router, clock: FakeClock) -> None:
+    asked = []
+    other = Watcher(router(policies=IDLE, before_reset=lambda *each: asked.append("other")))
+
+    def saves(session_id: str, reason: str) -> None:
+        asked.append("one")
+        assert other.look() == []
+
+    idle = router(policies=IDLE, before_reset=saves)
+    idle.resolve(ANN)
+    clock.move(2 * HOUR)
+    assert Watcher(idle).look() == [idle.key(ANN).text]
+    assert asked == ["one"]

@@ -11,6 +11,7 @@ The binding in the store is the only truth, so any number of processes may route
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -36,6 +37,7 @@ from .turn import Turn, interruption, is_alive
 if TYPE_CHECKING:
     from .transcripts import Transcripts
 
+logger = logging.getLogger("sessiondb.gateway")
 RESET, SWITCHED = "session_reset", "session_switch"
 WHEN_BUSY = ("interrupt", "queue")
 # A hook that fails is asked again, but not for ever.
@@ -286,28 +288,37 @@ class Router(Table):
         return Entry(created["id"], created, end, notice)
 
     def save_first(self, view: View, reason: str) -> bool:
-        """Give the agent its turn before a reset; False when it had it, or failed too often.
+        """Give the agent its turn before a reset; False when it had it, has it just now, or failed too often.
 
         A try is counted in the store before it runs: a restart goes on counting.
         """
-        if view.session is None or self.before_reset is None:
+        if view.session is None or view.binding is None or self.before_reset is None:
             return False
         session_id = view.session["id"]
         saving = view.state.saving
         if saving is None or saving.session_id != session_id:
             saving = Saving(session_id, reason)
-        if saving.done or saving.tries >= SAVING_TRIES:
+        if saving.done or saving.tries >= SAVING_TRIES or self.is_saving(view):
             return False
-        counted = replace(saving, tries=saving.tries + 1)
-        active = view.binding.active_session_id if view.binding is not None else session_id
-        if self.swap(view, view.state.next(saving=counted), active, Handover()) is None:
-            return True
+        saving = replace(saving, tries=saving.tries + 1, holder=self.holder, until=view.now + self.lease_seconds)
+        active = view.binding.active_session_id
+        if self.swap(view, view.state.next(saving=saving), active, Handover()) is not None:
+            done = self._saved(self.before_reset, saving)
+            self.mark(view.key, saving=replace(saving, done=done, until=0.0))
+        return True
+
+    def is_saving(self, view: View) -> bool:
+        """Whether somebody saves memories of this session just now."""
+        saving = view.state.saving
+        return saving is not None and not saving.done and is_alive(saving, view.now)
+
+    def _saved(self, before_reset: BeforeReset, saving: Saving) -> bool:
         try:
-            self.before_reset(session_id, reason)
+            before_reset(saving.session_id, saving.reason)
         except Exception as exc:  # noqa: BLE001 - whatever the hook of a host raises, it is asked again
-            _log(f"saving before a reset failed, try {counted.tries} of {SAVING_TRIES}: {type(exc).__name__}")
-            return True
-        self.mark(view.key, saving=replace(counted, done=True))
+            kind = type(exc).__name__
+            logger.warning("saving before a reset failed, try %d of %d: %s", saving.tries, SAVING_TRIES, kind)
+            return False
         return True
 
     # --- turns of processes that are gone ---
@@ -382,9 +393,3 @@ def _without_lease(view: View) -> dict[str, Any]:
 
 def _last_active(session: SessionRow) -> float:
     return session["started_at"] if session["last_active"] is None else session["last_active"]
-
-
-def _log(text: str) -> None:
-    import logging
-
-    logging.getLogger("sessiondb.gateway").warning(text)

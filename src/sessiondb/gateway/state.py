@@ -44,6 +44,9 @@ class Saving:
     reason: str
     tries: int = 0
     done: bool = False
+    # Who saves now, and until when that is believed.
+    holder: str = ""
+    until: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

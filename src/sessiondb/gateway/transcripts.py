@@ -160,7 +160,7 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 
 def _entries(path: Path) -> dict[str, Any]:
     try:
-        value = json.loads(path.read_bytes())
+        value = json.loads(path.read_text("utf-8-sig", "surrogateescape"))
     except (FileNotFoundError, ValueError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -16,7 +16,7 @@ from ..bindings import Handover
 from ..errors import Conflict, Invalid, NotFound
 from ..models import Draft
 from .keys import Key
-from .state import Lease
+from .state import Lease, Saving
 
 if TYPE_CHECKING:
     from .router import Router
@@ -43,7 +43,7 @@ def _sender(message: Mapping[str, Any], otherwise: str | None) -> str | None:
     return sender.get("user_id") if isinstance(sender, dict) else otherwise
 
 
-def is_alive(lease: Lease, now: float) -> bool:
+def is_alive(lease: Lease | Saving, now: float) -> bool:
     """Whether the holder of a lease may still be at work: not after its time, not when its process is gone."""
     return now < lease.until and not _process_is_gone(lease.holder)
 

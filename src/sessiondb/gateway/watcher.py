@@ -76,7 +76,7 @@ class Watcher:
             return False
         reason = self.router.reason(view)
         # "suspended" waits for the message of whoever asked for it.
-        if reason not in ("idle", "daily"):
+        if reason not in ("idle", "daily") or self.router.is_saving(view):
             return False
         if self.router.save_first(view, reason):
             return None
