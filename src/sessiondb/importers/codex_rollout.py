@@ -234,19 +234,19 @@ class Rollout:
         answer = self.carry["answer"]
         if answer is None or answer["texts"] or answer["calls"]:
             yield from self._new_answer(number, record)
-        self._extend("texts", words)
+        self._extend("texts", words, record)
 
     def _thinks(self, number: int, record: dict[str, Any], words: str) -> Iterator[Record]:
         answer = self.carry["answer"]
         if answer is None or answer["texts"] or answer["calls"]:
             yield from self._new_answer(number, record)
-        self._extend("thoughts", words)
+        self._extend("thoughts", words, record)
 
     def _calls(self, number: int, record: dict[str, Any], item: dict[str, Any]) -> Iterator[Record]:
         if self.carry["answer"] is None:
             yield from self._new_answer(number, record)
         call = call_of(item)
-        self._extend("calls", call)
+        self._extend("calls", call, record)
         if call["id"] is not None:
             self.carry["names"][call["id"]] = call["function"]["name"]
             for old in list(self.carry["names"])[:-_CALLS]:
@@ -259,9 +259,13 @@ class Rollout:
             "given": False, "usage": {}, "copied_from": self._copied_from(),
         }  # fmt: skip
 
-    def _extend(self, part: str, value: Any) -> None:
-        self.carry["answer"][part].append(value)
-        self.carry["answer"]["given"] = False
+    def _extend(self, part: str, value: Any, record: dict[str, Any]) -> None:
+        answer = self.carry["answer"]
+        if not (answer["texts"] or answer["thoughts"] or answer["calls"]):
+            # Of an answer that its event began and its item tells, the item's time counts.
+            answer["timestamp"] = when(record.get("timestamp"))
+        answer[part].append(value)
+        answer["given"] = False
 
     def _answer(self, close: bool = False) -> Iterator[Record]:
         """Hand out the answer so far; at the end of the file it stays open, and grows with the file."""
