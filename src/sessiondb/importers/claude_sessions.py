@@ -250,7 +250,7 @@ class Transcript:
 def _new_state() -> dict[str, Any]:
     return {
         "begun": False, "linked": False, "changed": False, "held": [], "info": {}, "titles": {}, "facts": {},
-        "totals": {}, "open": None, "finished": [], "calls": {},
+        "totals": {}, "open": None, "finished": [], "calls": {}, "turns": [],
     }  # fmt: skip
 
 

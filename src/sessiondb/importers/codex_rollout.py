@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from . import turns
 from .base import Message, Record, Retracted, Session
 from .codex_items import call_of, is_call, output_of, words_in
 from .codex_prompts import Prompts
@@ -16,8 +17,6 @@ from .texts import count_of, when, words_of
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # Copied rows carry the time of the copy; it takes less than this.
 _COPYING = 2.0
-_TURNS = 30
-_MESSAGES_OF_TURN = 300
 _CALLS = 200
 # Told by items as well, or the state of the program.
 _NOISE = frozenset(
@@ -225,9 +224,9 @@ class Rollout:
 
     def _prompted(self, close: bool = False) -> Iterator[Record]:
         for message, begins_turn in self.prompts.messages(self._id(), close=close):
-            if begins_turn and not any(message.native_id in turn for turn in self.carry["turns"][-2:]):
-                self.carry["turns"] = [*self.carry["turns"], []][-_TURNS:]
-            self._note(message)
+            if begins_turn and not turns.is_in_last(self.carry["turns"], message.native_id):
+                turns.begin(self.carry["turns"])
+            turns.note(self.carry["turns"], message.native_id)
             yield message
 
     def _says(self, number: int, record: dict[str, Any], words: str) -> Iterator[Record]:
@@ -289,7 +288,7 @@ class Rollout:
             output_tokens=answer["usage"].get("output_tokens"),
             metadata=_copied(answer["copied_from"]),
         )
-        self._note(message)
+        turns.note(self.carry["turns"], message.native_id)
         yield message
 
     def _output(self, number: int, record: dict[str, Any], item: dict[str, Any]) -> Message:
@@ -307,24 +306,15 @@ class Rollout:
         } | copied
         moment = when(record.get("timestamp"))
         message = Message(role, content, moment, f"line-{number}", self._id(), metadata=facts or None, **fields)
-        self._note(message)
+        turns.note(self.carry["turns"], message.native_id)
         return message
 
     def _copied_from(self) -> str | None:
         return self.carry["info"].get("parent_native_id") if self.carry["copying"] else None
 
-    def _note(self, message: Message) -> None:
-        """Remember what the last turns said, in case they are taken back."""
-        turns = self.carry["turns"]
-        if turns and len(turns[-1]) < _MESSAGES_OF_TURN and message.native_id not in turns[-1]:
-            turns[-1].append(message.native_id)
-
     def _roll_back(self, count: int) -> Iterator[Record]:
         yield from self._close()
-        turns = self.carry["turns"]
-        gone = [name for turn in turns[len(turns) - count :] for name in turn] if count else []
-        self.carry["turns"] = turns[: max(len(turns) - count, 0)]
-        if gone:
+        if gone := turns.take_back(self.carry["turns"], count):
             yield Retracted(gone, self._id())
 
     # Usage
