@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from . import turns
@@ -35,13 +36,17 @@ _NOISE = frozenset(
 )  # fmt: skip
 
 
+def id_in_name(path: Path) -> str | None:
+    return next(reversed(_UUID.findall(path.name)), None)
+
+
 class Rollout:
     """Everything that must survive until the next import is in the source's carry."""
 
     def __init__(self, source: Source, titles: Mapping[str, str]) -> None:
         self.path = source.path
         self.titles = titles
-        self._in_name = next(reversed(_UUID.findall(self.path.name)), None)
+        self._in_name = id_in_name(self.path)
         self.carry = source.carry
         for name, value in _beginning().items():
             self.carry.setdefault(name, value)

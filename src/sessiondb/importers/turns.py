@@ -1,4 +1,4 @@
-"""The last turns of a conversation by the ids of their messages, in case they are taken back; JSON values of a carry."""
+"""The last turns of a conversation by the ids of their messages, in case they are taken back; a part of a carry."""
 
 from __future__ import annotations
 
