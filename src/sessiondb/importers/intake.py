@@ -210,6 +210,8 @@ class Intake:
 
     def _count(self, opened: Opened, merged: Any) -> None:
         self.tally.messages += merged.added
+        if merged.added and opened.row is not None:
+            self.report.brought.add(opened.row["id"])
         if merged.added or merged.changed:
             self._touch(opened)
 
@@ -250,6 +252,7 @@ class Intake:
         if created:
             self.tally.new += 1
             self.tally.messages += len(first)
+            self.report.brought.add(session_id)
             opened.touched = True
             opened.messages, opened.has_news = [], False
             self._link(opened, session_id)
