@@ -100,9 +100,13 @@ class Messages(Handle):
         if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
             raise Invalid(f"messages must be a list of dicts, not {type(messages).__name__}")
         now, made = float(self._clock()), []
+        limit = self.provider.features.max_content_bytes
         try:
             for message in messages:
-                made.append(self._draft(message, now))
+                if message.__class__ is dict and message.get("content").__class__ is str:
+                    made.append(draft(message, now, limit))
+                else:
+                    made.append(self._draft(message, now))
         except Invalid as exc:
             raise Invalid(f"message {len(made)}: {exc}") from exc
         return made
