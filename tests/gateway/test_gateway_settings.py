@@ -37,13 +37,14 @@ session_reset: {mode: daily, at_hour: 5, timezone: Europe/Berlin}
 reset_by_type: {group: {mode: both, idle_minutes: 30}}
 reset_by_platform: {discord: {mode: none}}
 group_sessions_per_user: false
+titles: {scope: user}
 gateway: {when_busy: queue, visibility: user, lease_seconds: 60, transcripts: false}
 """
     router = open_router(db, env=configured(env, text))
     assert router.policies.of("telegram", "dm") == ResetPolicy("daily", 5, timezone="Europe/Berlin")
     assert router.policies.of("telegram", "group") == ResetPolicy("both", 5, 30, timezone="Europe/Berlin")
     assert router.policies.of("discord", "group").mode == "none"
-    assert router.rules == Rules(group_sessions_per_user=False)
+    assert (router.rules, router.titles) == (Rules(group_sessions_per_user=False), "user")
     assert (router.when_busy, router.visibility, router.lease_seconds, router.transcripts) == (
         "queue",
         "user",
@@ -71,6 +72,7 @@ def test_what_is_given_counts_more(db: SessionDB, env: dict[str, str]) -> None:
         ("reset_by_type: [1]", "reset_by_type must hold keys"),
         ("group_sessions_per_user: maybe", "group_sessions_per_user must be true or false"),
         ("gateway: {when_busy: wait}", "gateway.when_busy must be interrupt or queue"),
+        ("titles: {scope: world}", "titles.scope must be store or user"),
         ("gateway: {visibility: world}", "gateway.visibility must be chat"),
     ],
 )

@@ -58,6 +58,7 @@ class Router(Table):
         when_busy: str = "interrupt",
         lease_seconds: float = 300.0,
         visibility: Visibility = "chat",
+        titles: str = "store",
         canonical: Aliases | None = None,
         is_busy: Callable[[str], bool] = lambda key: False,
         before_reset: BeforeReset | None = None,
@@ -72,7 +73,8 @@ class Router(Table):
                 f"{db.provider.name} keeps no bindings, so no gateway can run on it; use SQLite or a server"
             )
         self.db, self.rules, self.policies, self.canonical = db, rules, policies, canonical
-        self.when_busy, self.lease_seconds, self.visibility = when_busy, lease_seconds, visibility
+        self.when_busy, self.lease_seconds = when_busy, lease_seconds
+        self.visibility, self.titles = visibility, titles
         self.is_busy, self.before_reset, self.transcripts, self.clock = is_busy, before_reset, transcripts, clock
         self.holder = f"{os.uname().nodename}:{os.getpid()}:{os.urandom(4).hex()}"
 
@@ -83,7 +85,7 @@ class Router(Table):
 
     def scope(self, source: Source) -> Scope:
         """What the person who sent a message may see."""
-        return scope_of(self.db, self.key(source), self._person(source), self.visibility)
+        return scope_of(self.db, self.key(source), self._person(source), self.visibility, self.titles)
 
     def resolve(self, source: Source) -> Route:
         """The session of a conversation; a new one when there is none, or when its time is over."""

@@ -25,7 +25,7 @@ from ..db import SessionDB
 from .keys import Rules
 from .policy import MODES, Policies, ResetPolicy, last_boundary
 from .router import WHEN_BUSY, Router
-from .scope import VISIBILITIES
+from .scope import TITLES, VISIBILITIES
 from .transcripts import Transcripts
 
 
@@ -91,6 +91,7 @@ def open_router(db: SessionDB, *, env: Mapping[str, str] | None = None, **given:
             file.parts("reset_by_platform", _POLICY),
         ),
         "transcripts": Transcripts(expand_user(directory, env)) if written else None,
+        "titles": file.part("titles", {"scope": _one_of(*TITLES)}).get("scope", "store"),
         **gateway,
     }
     return Router(db, **{**options, **given})

@@ -53,7 +53,8 @@ class Table:
         found: list[Binding] = []
         while page := self.db.provider.list_bindings(after=found[-1].session_key if found else ""):
             found += page
-        return found
+        # Titles of people are there, too.
+        return [each for each in found if parse(each.session_key) is not None]
 
     def view(self, key: Key) -> View:
         binding = self.db.provider.get_binding(key.text)
@@ -95,7 +96,7 @@ class Table:
         )
         done = self._swapped(old, new, handover)
         if done is not None and self.transcripts is not None:
-            self.transcripts.follow(self.db, new, handover)
+            self.transcripts.follow(self.db, old, new, handover)
         return done
 
     def _swapped(self, old: Binding | None, new: Binding, handover: Handover) -> int | None:

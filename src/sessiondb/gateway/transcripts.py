@@ -12,8 +12,6 @@ import json
 import logging
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -36,14 +34,15 @@ class Transcripts:
 
     # --- writing ---
 
-    def follow(self, db: SessionDB, binding: Binding, handover: Handover) -> None:
+    def follow(self, db: SessionDB, old: Binding | None, new: Binding, handover: Handover) -> None:
         """Write what a change of a binding changed."""
+        if old is None or old.active_session_id != new.active_session_id:
+            try:
+                self._index(new)
+            except OSError as exc:
+                logger.warning("the index in %s was not written: %s", self.directory, exc)
         touched = [handover.left[0]] if handover.left is not None else []
-        touched += [binding.active_session_id] if binding.active_session_id and handover.messages else []
-        try:
-            self._index(binding)
-        except OSError as exc:
-            logger.warning("the index in %s was not written: %s", self.directory, exc)
+        touched += [new.active_session_id] if new.active_session_id and handover.messages else []
         for session_id in dict.fromkeys(touched):
             self.write(db, session_id)
 
@@ -59,17 +58,18 @@ class Transcripts:
 
     def _write(self, db: SessionDB, session_id: str) -> None:
         path = self.path(session_id)
-        with self._alone(path.name):
-            if path.exists() and path.stat().st_size and _owner(path) is None:
-                # Of an older version: kept as it is, beside.
-                os.replace(path, path.with_suffix(".jsonl.old"))
-            with _opened(path) as file:
-                last = _last_position(file)
-                rows = db.get_messages(session_id, after=last)
-                file.seek(0, os.SEEK_END)
-                file.write(b"".join(_line(row) for row in rows))
-                file.flush()
-                os.fsync(file.fileno())
+        if path.exists() and path.stat().st_size and _owner(path) is None:
+            # Of an older version: kept as it is, beside.
+            os.replace(path, path.with_suffix(".jsonl.old"))
+        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _opened(path) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            last = _last_position(file)
+            rows = db.get_messages(session_id, after=last)
+            file.seek(0, os.SEEK_END)
+            file.write(b"".join(_line(row) for row in rows))
+            file.flush()
+            os.fsync(file.fileno())
 
     def path(self, session_id: str) -> Path:
         """The transcript of a session; an id is no path, whatever is in it."""
@@ -78,23 +78,16 @@ class Transcripts:
 
     def _index(self, binding: Binding) -> None:
         path = self.directory / INDEX
-        with self._alone(INDEX):
+        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # A lock of its own: the index is another file after every change.
+        with open(self.directory / f".{INDEX}.lock", "ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
             entries = _entries(path)
-            before = entries.get(binding.session_key)
-            entry = _entry(binding, before if isinstance(before, dict) else {})
             if binding.active_session_id is None:
                 entries.pop(binding.session_key, None)
             else:
-                entries[binding.session_key] = entry
-            if entries.get(binding.session_key) != before:
-                _replace(path, json.dumps(entries, indent=2))
-
-    @contextmanager
-    def _alone(self, name: str) -> Iterator[None]:
-        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with open(self.directory / f".{name}.lock", "ab") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+                entries[binding.session_key] = _entry(binding)
+            _replace(path, json.dumps(entries, indent=2))
 
     # --- what became of the sessions ---
 
@@ -124,7 +117,6 @@ class Transcripts:
     def _bury(self, path: Path) -> int:
         (self.directory / BURIED).mkdir(mode=0o700, exist_ok=True)
         os.replace(path, self.directory / BURIED / path.name)
-        (self.directory / f".{path.name}.lock").unlink(missing_ok=True)
         return 1
 
 
@@ -166,15 +158,21 @@ def _entries(path: Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _entry(binding: Binding, before: dict[str, Any]) -> dict[str, Any]:
-    stays = before.get("session_id") == binding.active_session_id
+def _entry(binding: Binding) -> dict[str, Any]:
     return {
         "session_key": binding.session_key,
         "session_id": binding.active_session_id,
         "platform": binding.platform,
         "chat_type": binding.chat_type,
         "created_at": _iso(binding.created_at),
-        "updated_at": before["updated_at"] if stays and "updated_at" in before else _iso(binding.updated_at),
+        "updated_at": _iso(binding.updated_at),
+        "origin": {
+            "platform": binding.platform,
+            "chat_type": binding.chat_type,
+            "chat_id": binding.chat_id,
+            "thread_id": binding.thread_id,
+            "user_id": binding.user_id,
+        },
     }
 
 
