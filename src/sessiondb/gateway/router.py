@@ -27,7 +27,7 @@ from ..models import Draft, SessionRow
 from . import policy as policies_of
 from . import state as states
 from .arrival import Arrival, Entry, Route
-from .keys import Aliases, Key, Rules, Source, person, session_key
+from .keys import Aliases, Key, Rules, Source, display_name, person, session_key
 from .policy import Policies, reset_reason, told
 from .scope import Scope, Visibility, scope_of
 from .state import Lease, Notice, Saving, State
@@ -113,7 +113,7 @@ class Router(Table):
             given["message_key"] = message_key
         given.setdefault("timestamp", self.clock())
         if key.shared:
-            sender = {"user_id": self._person(source), "name": source.user_name}
+            sender = {"user_id": self._person(source), "name": display_name(replace(source, chat_name=None))}
             given["metadata"] = {**(given.get("metadata") or {}), "sender": sender}
         # Refused here, before anything waits in a queue for ever.
         self.draft(given)
@@ -278,7 +278,7 @@ class Router(Table):
             "chat_id": view.key.chat_id or None,
             "chat_type": view.key.chat_type,
             "thread_id": view.key.thread_id or None,
-            "display_name": source.chat_name or source.user_name,
+            "display_name": display_name(source),
             "parent_session_id": parent,
             "relation": "reset" if parent else None,
             "metadata": {"reset": {"reason": notice.reason if notice else reason, "previous": parent}}
