@@ -22,8 +22,8 @@ from sessiondb.gateway.keys import session_key
 from sessiondb.models import Filter
 
 LONG = os.environ.get("SESSIONDB_TORTURE") == "1"
-MESSAGES = 20_000 if LONG else 3_000
-KILLS = 100 if LONG else 10
+MESSAGES = 20_000 if LONG else 1_500
+KILLS = 100 if LONG else 6
 
 
 @dataclass
@@ -117,7 +117,7 @@ def test_killed_gateways_lose_misroute_and_double_nothing(fast_path: Path, capsy
 def test_killed_gateways_on_servers(
     provider: str, fast_path: Path, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    total, kills = (5_000, 20) if LONG else (800, 4)
+    total, kills = (5_000, 20) if LONG else (240, 2)
     acks = fast_path / "acks"
     acks.mkdir()
     with options_of(provider, fast_path, request) as new:
