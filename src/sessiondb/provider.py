@@ -32,6 +32,7 @@ from .models import (
     TextMode,
     ToolCallRow,
 )
+from .moving import Movable
 from .replay import TURN_COLUMNS, Turn, turn
 from .rows import context_line
 from .values import dataclass, replace
@@ -67,7 +68,7 @@ def activity_order(counted: Activity) -> tuple[float, str, str]:
     return counted.since, counted.role, counted.tool_name or ""
 
 
-class SessionDBProvider(ABC):
+class SessionDBProvider(Movable, ABC):
     """Stores sessions and messages; one instance per store, safe to use from many threads."""
 
     name: str
