@@ -37,6 +37,7 @@ LAYERS = {
     "sessiondb.importers.files": "parts",
     "sessiondb.importers.intake": "parts",
     "sessiondb.importers.links": "parts",
+    "sessiondb.importers.order": "parts",
     "sessiondb.importers.rehearsal": "parts",
     "sessiondb.importers.restoring": "parts",
     "sessiondb.importers.runner": "parts",
