@@ -13,7 +13,7 @@ from ..errors import Invalid, NotFound
 from .base import Parser
 from .source import head_of, is_compressed
 
-_SUFFIXES = (".jsonl", ".json", ".db", ".sqlite", ".sqlite3", ".ndjson", ".zst")
+_SUFFIXES = (".jsonl", ".json", ".db", ".sqlite", ".sqlite3", ".ndjson", ".zst", ".zip", ".md", ".vscdb")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,9 @@ import msgspec
 
 from .. import registry
 from ..errors import ImportProblem, MissingExtra
+from .archives import UNREADABLE, first_member, is_archive
 from .base import Skipped
+from .elements import objects_of
 
 # A longer line is no message; reading it whole would cost several times its size in memory.
 MAX_LINE = 64 * 1024 * 1024
@@ -30,12 +32,21 @@ class Line(NamedTuple):
 class ForeignTables(Protocol):
     """A SQLite file of another program, read without changing it or anything beside it."""
 
+    def elements(self) -> Iterator[dict[str, Any] | Skipped]:
+        """The objects of a JSON array, of an export in a ZIP file too, decoded one after the other."""
+        return objects_of(self.path)
+
     def tables(self) -> frozenset[str]: ...
 
     def columns(self, table: str) -> tuple[str, ...]: ...
 
     def rows(
-        self, table: str, *, equal: dict[str, Any] | None = None, order: tuple[str, ...] = ()
+        self,
+        table: str,
+        *,
+        equal: dict[str, Any] | None = None,
+        starting: dict[str, str] | None = None,
+        order: tuple[str, ...] = (),
     ) -> Iterator[dict[str, Any]]: ...
 
 
@@ -44,7 +55,9 @@ def is_compressed(path: Path) -> bool:
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """The bytes of a file, decompressed where it ends in .zst."""
+    """The bytes of a file, decompressed where it ends in .zst; of an export in a ZIP file its conversations."""
+    if is_archive(path):
+        return first_member(path)  # type: ignore[return-value]
     if not is_compressed(path):
         return path.open("rb")
     try:
@@ -145,6 +158,10 @@ class Source:
             raise ImportProblem(f"{self.path} holds {len(values)} JSON values where one belongs")
         return values[0]
 
+    def elements(self) -> Iterator[dict[str, Any] | Skipped]:
+        """The objects of a JSON array, of an export in a ZIP file too, decoded one after the other."""
+        return objects_of(self.path)
+
     def tables(self) -> AbstractContextManager[ForeignTables]:
         """The file as a SQLite database, opened so that nothing in its directory changes."""
         opened: AbstractContextManager[ForeignTables] = registry.load("foreign", "sqlite")(self.path)
@@ -215,7 +232,7 @@ def head_of(path: Path, length: int = 64 * 1024) -> bytes:
     try:
         with open_plain(path) as file:
             return file.read(length)
-    except (OSError, EOFError, ValueError, MissingExtra):
+    except UNREADABLE:
         return b""
 
 
