@@ -76,9 +76,7 @@ def _session(native_id: str, values: Mapping[str, Any]) -> Session:
     )
 
 
-def _messages(
-    name: str, message: Mapping[str, Any], nodes: Mapping[str, Any], *, active: bool
-) -> Iterator[Message]:
+def _messages(name: str, message: Mapping[str, Any], nodes: Mapping[str, Any], *, active: bool) -> Iterator[Message]:
     role = words_of(object_of(message.get("author")).get("role"))
     facts = object_of(message.get("metadata"))
     content = content_of(message.get("content"))
@@ -142,7 +140,7 @@ def _call_above(node: Mapping[str, Any], nodes: Mapping[str, Any]) -> str | None
     """The call that a result belongs to: the nearest above it, past other results of it."""
     seen: set[str] = set()
     name = words_of(node.get("parent"))
-    while name in nodes and name not in seen:
+    while name is not None and name in nodes and name not in seen:
         seen.add(name)
         message = object_of(nodes[name].get("message"))
         role = words_of(object_of(message.get("author")).get("role"))

@@ -19,9 +19,7 @@ _BLANK = " \t\r\n"
 
 def objects_of(path: Path) -> Iterator[dict[str, Any] | Skipped]:
     """The objects in an array, or the one that the file is; what is none comes as `Skipped`."""
-    number = 0
-    for each in _elements(path):
-        number += 1
+    for number, each in enumerate(_elements(path), start=1):
         if isinstance(each, dict | Skipped):
             yield each
         else:

@@ -27,9 +27,7 @@ def files(root: Path, is_ours: Callable[[Path], bool]) -> Iterator[Path]:
     return (path for path in sorted(root.rglob("*")) if path.suffix in ENDS and is_ours(path))
 
 
-def conversations(
-    source: Source, key: str, read: Callable[[Mapping[str, Any]], Iterator[Record]]
-) -> Iterator[Record]:
+def conversations(source: Source, key: str, read: Callable[[Mapping[str, Any]], Iterator[Record]]) -> Iterator[Record]:
     """What `read` makes of every conversation; an object without the key that they all have is none."""
     for values in source.elements():
         if isinstance(values, Skipped):

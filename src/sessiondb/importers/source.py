@@ -32,10 +32,6 @@ class Line(NamedTuple):
 class ForeignTables(Protocol):
     """A SQLite file of another program, read without changing it or anything beside it."""
 
-    def elements(self) -> Iterator[dict[str, Any] | Skipped]:
-        """The objects of a JSON array, of an export in a ZIP file too, decoded one after the other."""
-        return objects_of(self.path)
-
     def tables(self) -> frozenset[str]: ...
 
     def columns(self, table: str) -> tuple[str, ...]: ...

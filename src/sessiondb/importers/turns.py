@@ -20,9 +20,7 @@ class Turn:
     The first message has the name of the turn, the others that name with a number: a turn that grows keeps its parts.
     """
 
-    def __init__(
-        self, role: str, name: str, *, is_note: Callable[[str], bool] = is_injected, **fields: Any
-    ) -> None:
+    def __init__(self, role: str, name: str, *, is_note: Callable[[str], bool] = is_injected, **fields: Any) -> None:
         self.role = role
         self.name = name
         self.is_note = is_note
@@ -97,5 +95,3 @@ class Turn:
 
     def _made(self, role: str, content: Any, **fields: Any) -> Message:
         return Message(role, content, native_id=self._next_name(), **{**self.fields, **fields})
-
-
