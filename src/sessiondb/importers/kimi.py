@@ -1,6 +1,7 @@
 """Kimi Code: `~/.kimi-code/sessions/<directory>/<id>/agents/<agent>/wire.jsonl`, with `state.json` above it.
 
-Prompts are messages; an answer is a step: its pieces of text and thought and its calls, from `step.begin` on.
+Prompts are messages (`turn.prompt` and `turn.steer` repeat them); an answer is a step: its pieces of text and thought
+and its calls, from `step.begin` on.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class _Wire:
             facts["cwd"] = words_of(disclosed.get("cwd")) or facts.get("cwd")
         elif kind == "llm.request":
             facts["model"] = words_of(record.get("model")) or facts.get("model")
-        elif kind in (_MESSAGE, _STEP, "turn.steer", "context.apply_compaction"):
+        elif isinstance(kind, str) and kind.startswith("context."):
             if not self.carry.get("begun"):
                 self.carry["begun"] = True
                 yield self._session()
@@ -121,10 +122,10 @@ class _Wire:
         if record.get("type") == "context.apply_compaction":
             facts = {"kind": "compaction"}
             yield Message("system", words_of(record.get("summary")) or "", injected=True, metadata=facts, **fields)
-        elif record.get("type") == "turn.steer":
-            yield Message("user", body(blocks_of(record.get("input"))), injected=self._is_note(record), **fields)
-        else:
+        elif record.get("type") == _MESSAGE:
             yield self._said(object_of(record.get("message")), fields)
+        else:
+            yield Message("meta", dict(record), injected=True, **fields)
 
     def _is_note(self, message: Mapping[str, Any]) -> bool:
         """Whether a program wrote it: another kind of origin, or the task that the main agent gave."""
