@@ -90,7 +90,8 @@ class _Chat:
             source="cli",
             started_at=when(self.begun),
             model=self.model,
-            cwd=str(self.path.parent) if self.path.name.startswith(".aider") else None,
+            # The file lies in the root of the project; a copy of it elsewhere tells nothing.
+            cwd=str(self.path.parent) if (self.path.parent / ".git").exists() else None,
         )
         for number, (role, text) in enumerate(said):
             yield Message(role, text, when(self.begun), str(number), native_id, injected=role == "system")

@@ -80,6 +80,9 @@ class _Events:
             self.carry["facts"]["model"] = words_of(data.get("newModel")) or self.carry["facts"].get("model")
         elif kind == "session.shutdown":
             self._add(data)
+        elif kind == "tool.execution_start" and (call_id := words_of(data.get("toolCallId"))):
+            # Also tools that no message asked for.
+            self.carry["tools"][call_id] = words_of(data.get("toolName"))
         if kind is None or kind in _QUIET:
             return
         if not self.carry.get("begun"):

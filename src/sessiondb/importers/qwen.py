@@ -52,7 +52,7 @@ def read(source: Source) -> Iterator[Record]:
 
 def _record(record: Mapping[str, Any], carry: dict[str, Any], path: Path) -> Iterator[Record]:
     kind, name = words_of(record.get("type")), words_of(record.get("uuid"))
-    if kind is None or record.get("subtype") in _QUIET:
+    if kind is None or words_of(record.get("subtype")) in _QUIET:
         return
     if not carry["facts"]:
         carry["facts"] = {
@@ -64,7 +64,8 @@ def _record(record: Mapping[str, Any], carry: dict[str, Any], path: Path) -> Ite
         yield Session(**carry["facts"])
     _learn(record, carry)
     parts = blocks_of(object_of(record.get("message")).get("parts"))
-    fields: dict[str, Any] = {"timestamp": when(record.get("timestamp")), "native_id": name}
+    moment, owner = when(record.get("timestamp")), carry["facts"]["native_id"]
+    fields: dict[str, Any] = {"timestamp": moment, "native_id": name, "session": owner}
     if kind == "user":
         yield from _prompt(record, parts, fields)
     elif kind == "assistant":

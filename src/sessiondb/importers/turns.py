@@ -36,7 +36,7 @@ class Turn:
 
     def messages(self, content: Any) -> Iterator[Message]:
         for block in blocks_of(content):
-            kind = block.get("type")
+            kind = words_of(block.get("type"))
             if kind == "tool_result":
                 yield from self._flush()
                 yield self._result(block)
