@@ -20,6 +20,7 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / PACKAGE
 # The longest name that fits decides; a new top-level module gets a line here.
 LAYERS = {
     "sessiondb": "api",
+    "sessiondb.aio": "api",
     "sessiondb.api": "api",
     "sessiondb.db": "api",
     "sessiondb.verify": "provider",
@@ -44,7 +45,13 @@ LAYERS = {
     "sessiondb.jsontext": "pure",
     "sessiondb.ledger": "pure",
     "sessiondb.media": "pure",
+    "sessiondb.migrate": "parts",
     "sessiondb.models": "pure",
+    "sessiondb.moving": "provider",
+    "sessiondb.places": "parts",
+    "sessiondb.quarantine": "pure",
+    "sessiondb.readable": "provider",
+    "sessiondb.reconcile": "provider",
     "sessiondb.recap": "pure",
     "sessiondb.registry": "pure",
     "sessiondb.replay": "pure",

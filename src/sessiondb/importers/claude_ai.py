@@ -8,11 +8,11 @@ from typing import Any
 
 from . import exports
 from .base import Message, Record, Session
+from .block_turns import Turn
 from .branches import shown
 from .parts import list_of, object_of, said
 from .source import Source, head_of
 from .texts import when, words_of
-from .turns import Turn
 
 NAME = "claude-ai"
 roots = exports.roots

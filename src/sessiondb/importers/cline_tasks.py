@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from .base import Message, Record, Session, Skipped, Usage
+from .block_turns import Turn
 from .databases import decoded
 from .parts import Totals, blocks_of, list_of, object_of, price_of, text_of
 from .source import Source
 from .texts import count_of, is_injected, when, words_of
-from .turns import Turn
 
 HISTORY = "api_conversation_history.json"
 _BESIDE = ("ui_messages.json", "history_item.json")

@@ -13,12 +13,12 @@ from typing import Any
 from ..errors import ImportProblem
 from . import databases
 from .base import Record, Session, Skipped
+from .block_turns import Turn
 from .cursor_editor import TABLES, composers
 from .editors import config_places
 from .parts import object_of
 from .source import Source, first_objects
 from .texts import is_injected, when, words_of
-from .turns import Turn
 
 NAME = "cursor"
 _QUERY = re.compile(r"\s*<user_query>\n?(.*?)\n?</user_query>\s*", re.DOTALL)

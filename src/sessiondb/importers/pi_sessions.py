@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .base import Message, Record, Retracted, Session, Skipped
+from .block_turns import Turn
 from .parts import Totals, blocks_of, body, object_of, price_of
 from .source import Source, first_objects
 from .texts import count_of, is_injected, when, words_of
-from .turns import Turn
 
 _QUIET = frozenset({"thinking_level_change", "label"})
 _SUMMARIES = frozenset({"compaction", "branch_summary"})
