@@ -57,7 +57,8 @@ COMPOSERS: dict[str, dict[str, Any]] = {
     },
     "composerData:e2": {
         "composerId": "e2", "createdAt": 1770000000000,
-        "conversation": [{"bubbleId": "o1", "type": 1, "text": "old form"}, {"bubbleId": "o2", "type": 2, "text": "yes"}],
+        "conversation": [{"bubbleId": "o1", "type": 1, "text": "old form"},
+                         {"bubbleId": "o2", "type": 2, "text": "yes"}],
     },
     "composerData:e3": {"composerId": "e3", "createdAt": 1770000000000, "fullConversationHeadersOnly": []},
     "inlineDiffs:x": {},
@@ -93,7 +94,7 @@ def llm_threads(path: Path) -> Path:
     messages = [
         ("h1", None, "user", [("text", None, {"text_ref": [{"literal": "Explain: "}, {"fragment": 1}]})]),
         ("h2", "h1", "assistant", [("reasoning", "Look it up.", None), ("text", "Looking.", None),
-                                   ("tool_call", None, {"name": "find", "arguments": {"q": "x"}, "tool_call_id": "t"})]),
+                                   ("tool_call", None, {"name": "find", "arguments": {}, "tool_call_id": "t"})]),
         ("h3", "h2", "tool", [("tool_result", None, {"name": "find", "output": "a letter", "tool_call_id": "t"})]),
         ("h4", "h3", "assistant", [("text", "A letter.", None)]),
         ("h5", "h4", "user", [("text", "And y?", None)]),

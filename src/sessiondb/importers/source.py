@@ -60,7 +60,7 @@ def open_plain(path: Path) -> BinaryIO:
         from compression import zstd  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         try:
-            from backports import zstd  # type: ignore[import-not-found, unused-ignore]
+            from backports import zstd  # type: ignore[attr-defined, import-not-found, import-untyped, unused-ignore]
         except ImportError:
             raise MissingExtra(f"reading {path.name}", "import") from None
     opened: BinaryIO = zstd.open(path, "rb")
