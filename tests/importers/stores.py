@@ -167,3 +167,10 @@ def chatgpt_archive(path: Path) -> Path:
         archive.writestr("conversations-000.json", json.dumps([first]))
         archive.writestr("conversations-001.json", json.dumps([second]))
     return path
+
+
+def changed(path: Path, sql: str) -> Path:
+    connection = apsw.Connection(str(path), vfs="unix")
+    connection.execute(sql)
+    connection.close()
+    return path

@@ -44,7 +44,7 @@ class Answer:
         if kind == "code_interpreter":
             return found.group()
         if kind == "reasoning":
-            self._thoughts.append(html.unescape(_QUOTED.sub("", _SUMMARY.sub("", inner).strip())))
+            self._thoughts.append(_QUOTED.sub("", html.unescape(_SUMMARY.sub("", inner).strip())))
             return ""
         given = {name: html.unescape(value) for name, value in _ATTRIBUTE.findall(attributes)}
         self.calls.append(
