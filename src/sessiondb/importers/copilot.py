@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .base import Message, Record, Session, Skipped, Usage
+from .base import Message, Record, Session, Usage
 from .parts import blocks_of, body, list_of, object_of, tool_call
 from .source import Source, first_objects
 from .texts import count_of, is_injected, when, words_of
@@ -49,11 +49,7 @@ def detect(path: Path, head: bytes) -> bool:
 
 def read(source: Source) -> Iterator[Record]:
     events = _Events(source)
-    for found in source.objects():
-        if isinstance(found, Skipped):
-            yield found
-        else:
-            yield from events.event(found[1])
+    yield from source.each(events.event)
     yield from events.rest()
 
 

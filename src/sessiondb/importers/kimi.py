@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .base import Message, Record, Session, Skipped
+from .base import Message, Record, Session
 from .cline_tasks import read_json
 from .parts import Totals, blocks_of, body, object_of, said, tool_call
 from .source import Source, first_objects
@@ -41,11 +41,7 @@ def detect(path: Path, head: bytes) -> bool:
 
 def read(source: Source) -> Iterator[Record]:
     wire = _Wire(source)
-    for found in source.objects():
-        if isinstance(found, Skipped):
-            yield found
-        else:
-            yield from wire.record(found[1])
+    yield from source.each(wire.record)
     yield from wire.rest()
 
 

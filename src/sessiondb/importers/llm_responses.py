@@ -48,16 +48,8 @@ class Responses:
 
     def _messages(self, row: Mapping[str, Any]) -> Iterator[Message]:
         name, moment = str(row["id"]), _utc(row.get("datetime_utc"))
-        for result in self._rows("tool_results", row):
-            yield Message(
-                "tool",
-                words_of(result.get("output")) or words_of(result.get("exception")) or "",
-                moment,
-                f"{name}#result{result.get('id')}",
-                tool_call_id=words_of(result.get("tool_call_id")),
-                tool_name=words_of(result.get("name")),
-                metadata={"is_error": True} if result.get("exception") else None,
-            )
+        for each in self._rows("tool_results", row):
+            yield result(each, moment, f"{name}#result{each.get('id')}")
         if prompt := words_of(row.get("prompt")):
             yield Message("user", prompt, moment, f"{name}#prompt")
         calls = [
@@ -85,3 +77,16 @@ def _utc(value: Any) -> float | None:
     """Times here are UTC and do not say so."""
     text = words_of(value)
     return when(value) if text is None or text.endswith("Z") or "+" in text else when(f"{text}+00:00")
+
+
+def result(values: Mapping[str, Any], moment: float | None, name: str) -> Message:
+    """What a tool answered, or why it failed."""
+    return Message(
+        "tool",
+        words_of(values.get("output")) or words_of(values.get("exception")) or "",
+        moment,
+        name,
+        tool_call_id=words_of(values.get("tool_call_id")),
+        tool_name=words_of(values.get("name")),
+        metadata={"is_error": True} if values.get("exception") else None,
+    )

@@ -7,6 +7,7 @@ from typing import Any
 
 from .base import Message, Record, Session, Usage
 from .databases import decoded
+from .llm_responses import result
 from .parts import body, list_of, object_of, said, tool_call
 from .source import ForeignTables
 from .texts import count_of, when, words_of
@@ -93,15 +94,7 @@ class Threads:
                 injected=role not in ("user", "assistant"),
             )
         for number, part in enumerate(part for part in parts if part["type"] == "tool_result"):
-            yield Message(
-                "tool",
-                words_of(part.get("output")) or words_of(part.get("exception")) or "",
-                moment,
-                f"{name}#{number}",
-                tool_call_id=words_of(part.get("tool_call_id")),
-                tool_name=words_of(part.get("name")),
-                metadata={"is_error": True} if part.get("exception") else None,
-            )
+            yield result(part, moment, f"{name}#{number}")
 
     def _part(self, row: Mapping[str, Any]) -> dict[str, Any]:
         part = {**object_of(decoded(row.get("payload"))), "type": str(row.get("type"))}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .base import Message, Record, Retracted, Session, Skipped
+from .base import Message, Record, Retracted, Session
 from .block_turns import Turn
 from .parts import Totals, blocks_of, body, object_of, price_of
 from .source import Source, first_objects
@@ -25,11 +25,7 @@ def has_header(head: bytes) -> bool:
 
 def read(source: Source, origin: str) -> Iterator[Record]:
     entries = _Entries(source, origin)
-    for found in source.objects():
-        if isinstance(found, Skipped):
-            yield found
-        else:
-            yield from entries.entry(found[1])
+    yield from source.each(entries.entry)
     yield from entries.rest()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .base import Message, Record, Session, Skipped
+from .base import Message, Record, Session
 from .gemini_parts import answers, as_block, words_in
 from .parts import Totals, blocks_of, body, object_of, said, tool_call
 from .source import Source, first_objects
@@ -39,11 +39,7 @@ def read(source: Source) -> Iterator[Record]:
     carry = source.carry
     carry.setdefault("facts", {})
     carry.setdefault("totals", {})
-    for found in source.objects():
-        if isinstance(found, Skipped):
-            yield found
-        else:
-            yield from _record(found[1], carry, source.path)
+    yield from source.each(lambda record: _record(record, carry, source.path))
     if carry["facts"]:
         yield Session(**carry["facts"])
         if carry["totals"]:

@@ -13,7 +13,7 @@ import msgspec
 from .. import registry
 from ..errors import ImportProblem, MissingExtra
 from .archives import UNREADABLE, first_member, is_archive
-from .base import Skipped
+from .base import Record, Skipped
 from .elements import objects_of
 
 # A longer line is no message; reading it whole would cost several times its size in memory.
@@ -125,6 +125,14 @@ class Source:
                 yield line
             else:
                 yield from self._objects_of(line)
+
+    def each(self, read: Callable[[dict[str, Any]], Iterator[Record]]) -> Iterator[Record]:
+        """What `read` makes of the object of every complete line; what is none is passed on."""
+        for found in self.objects():
+            if isinstance(found, Skipped):
+                yield found
+            else:
+                yield from read(found[1])
 
     def _objects_of(self, line: Line) -> Iterator[tuple[int, dict[str, Any]] | Skipped]:
         try:
