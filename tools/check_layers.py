@@ -42,6 +42,7 @@ LAYERS = {
     "sessiondb.importers.restoring": "parts",
     "sessiondb.importers.runner": "parts",
     "sessiondb.importers.status": "parts",
+    "sessiondb.importers.watching": "parts",
     "sessiondb.insights": "parts",
     "sessiondb.jsontext": "pure",
     "sessiondb.ledger": "pure",
