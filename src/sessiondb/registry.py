@@ -72,6 +72,7 @@ TABLES: dict[str, dict[str, str]] = {
         "repair": "sessiondb.cli.repair:command",
         "restore": "sessiondb.cli.restore:command",
         "resume": "sessiondb.cli.resume:command",
+        "scrub": "sessiondb.cli.scrub:command",
         "search": "sessiondb.cli.search:command",
         "sessions": "sessiondb.cli.sessions:command",
         "show": "sessiondb.cli.show:command",

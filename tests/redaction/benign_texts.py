@@ -95,18 +95,21 @@ def _code(chance: Random) -> str:
 
 
 def _settings(chance: Random) -> str:
-    return f"token_limit: {chance.randint(1000, 200000)}\nkeyring: system\nsecret_name: prod/db/main\npassword_file: /run/secrets/db\npwd: /home/ann/src/app{chance.randint(1, 99)}"
+    names = "keyring: system\nsecret_name: prod/db/main\npassword_file: /run/secrets/db"
+    return f"token_limit: {chance.randint(1000, 200000)}\n{names}\npwd: /home/ann/src/app{chance.randint(1, 99)}"
 
 
 def _log(chance: Random) -> str:
     moment = f"2025-0{chance.randint(1, 9)}-1{chance.randint(0, 9)}T12:00:0{chance.randint(0, 9)}Z"
-    return f"{moment} INFO http GET /v1/tokens/{chance.randint(1, 10**9)} 200 {chance.random() * 100:.3f}ms sha256:{text(chance, HEX, 64)}"
+    request = f"GET /v1/tokens/{chance.randint(1, 10**9)} 200 {chance.random() * 100:.3f}ms"
+    return f"{moment} INFO http {request} sha256:{text(chance, HEX, 64)}"
 
 
 def _web(chance: Random) -> str:
-    return f"https://host.example/watch?v={text(chance, ALNUM, 11)}&list=PL{text(chance, ALNUM, 32)}#t={chance.randint(1, 999)}s"
+    query = f"v={text(chance, ALNUM, 11)}&list=PL{text(chance, ALNUM, 32)}"
+    return f"https://host.example/watch?{query}#t={chance.randint(1, 999)}s"
 
 
 def _prose(chance: Random) -> str:
-    words = "the password and token of a secret key was never in this long text about keys".split()
+    words = ("the", "password", "and", "token", "of", "a", "secret", "key", "was", "never", "in", "this", "text")
     return " ".join(chance.choices(words, k=60)) + ". " + text(chance, BASE64, 24).replace("/", " ").replace("+", " ")

@@ -14,6 +14,8 @@ URLSAFE = ALNUM + "-_"
 BASE32 = string.ascii_uppercase + "234567"
 BASE64 = ALNUM + "+/"
 
+SCHEMES = ("postgresql", "mysql", "redis", "amqp", "https", "mongodb+srv")
+
 Make = Callable[[Random], str]
 
 
@@ -44,7 +46,7 @@ def _jwt(chance: Random) -> str:
     def part(value: str) -> str:
         return base64.urlsafe_b64encode(value.encode()).decode().rstrip("=")
 
-    head, claims = part('{"alg":"HS256","typ":"JWT"}'), part('{"sub":"%s","iat":%d}' % (text(chance, HEX, 8), 10**9))
+    head, claims = part('{"alg":"HS256","typ":"JWT"}'), part(f'{{"sub":"{text(chance, HEX, 8)}"}}')
     return f"{head}.{claims}.{inner(chance, URLSAFE, 43)}"
 
 
@@ -64,10 +66,14 @@ KINDS: dict[str, list[Make]] = {
         *(_prefixed(p, ALNUM, 36) for p in ("ghp_", "gho_", "ghu_", "ghs_", "ghr_")),
         lambda c: f"github_pat_{text(c, ALNUM, 22)}_{text(c, ALNUM, 59)}",
     ],
-    "gitlab token": [_prefixed("glpat-", URLSAFE, 20), _prefixed("gldt-", URLSAFE, 20), _prefixed("glrt-", URLSAFE, 20)],
+    "gitlab token": [_prefixed(p, URLSAFE, 20) for p in ("glpat-", "gldt-", "glrt-")],
     "anthropic key": [_prefixed("sk-ant-api03-", URLSAFE, 95)],
     "openrouter key": [_hex("sk-or-v1-", 64)],
-    "openai key": [_prefixed("sk-", ALNUM, 48), _prefixed("sk-proj-", URLSAFE, 120), _prefixed("sk-svcacct-", URLSAFE, 90)],
+    "openai key": [
+        _prefixed("sk-", ALNUM, 48),
+        _prefixed("sk-proj-", URLSAFE, 120),
+        _prefixed("sk-svcacct-", URLSAFE, 90),
+    ],
     "groq key": [_prefixed("gsk_", ALNUM, 52)],
     "xai key": [_prefixed("xai-", ALNUM, 80)],
     "perplexity key": [_prefixed("pplx-", ALNUM, 48)],
@@ -127,14 +133,17 @@ KINDS: dict[str, list[Make]] = {
     "azure signature": [lambda c: f"https://a.blob.core.windows.net/c?sv=2022&sr=c&sig={text(c, ALNUM, 43)}%3D"],
     "json web token": [_jwt],
     "password in a url": [
-        lambda c: f"{c.choice(['postgresql', 'mysql', 'redis', 'amqp', 'https', 'mongodb+srv'])}://app:{_password(c).replace('#', 'x')}@db.internal/x"
+        lambda c: f"{c.choice(SCHEMES)}://app:{_password(c).replace('#', 'x')}@db.internal/x",
     ],
     "authorization header": [
         lambda c: f"Authorization: Bearer {inner(c, ALNUM, 40)}",
         lambda c: f"-H 'authorization: Basic {base64.b64encode(_password(c).encode()).decode()}'",
         lambda c: f'"Authorization": "token {text(c, HEX, 40)}"',
     ],
-    "api key header": [lambda c: f"x-api-key: {inner(c, ALNUM, 40)}", lambda c: f'"X-Auth-Token": "{text(c, HEX, 32)}"'],
+    "api key header": [
+        lambda c: f"x-api-key: {inner(c, ALNUM, 40)}",
+        lambda c: f'"X-Auth-Token": "{text(c, HEX, 32)}"',
+    ],
     "password of a command": [
         lambda c: f"curl -s -u admin:{_password(c)} https://host/",
         lambda c: f"deploy --password {_password(c)} now",

@@ -60,7 +60,7 @@ WRITTEN: dict[str, tuple[str, ...]] = {
         "http://a.b/c:d e@f", "https://user:PASSWORD@host", "http://example.com:443/~ann/@1", "ftp://ann:...@host",
         "smtp://your_user:your_password@host",
     ),
-    "discord bot token": ("{}.{}.{}", "Module.names_.of_a_program_that_is_long_enough_x", "Node.js.v20", "O.K.", "M.D."),
+    "discord bot token": ("{}.{}.{}", "Module.names_.of_a_program_that_is_long", "Node.js.v20", "O.K.", "M.D."),
     "telegram bot token": ("12:34:56", "1234567890:AA", "port 8080:AAA", "1700000000:AAmore", "at 12345678:AA-1"),
     "twilio key": ("SKU", "SKfacade", "SK-" + "a1" * 16, "TASK" + "a1" * 16, "SK" + "G7" * 16),
     "mailchimp key": ("d41d8cd9-us", "en-us1", "region-us-east-1", "a" * 32 + "-usb1", "f" * 32 + "-us1"),

@@ -17,7 +17,7 @@ from .selection import find_session
 from .text import line
 
 if TYPE_CHECKING:
-    from ..exporters.base import Conversation
+    from ..exporters.base import Conversation, Exporter
 
 
 @options.command("export")
@@ -30,8 +30,17 @@ if TYPE_CHECKING:
     choices=("jsonl", "markdown", "html", "openai", "sharegpt", "sharegpt-hermes", "csv"),
     help="What to write; without it the end of FILE says, and jsonl is meant.",
 )
+@options.flag("--redact", "wish", value="redact", help="Leave credentials out, as all formats but jsonl do.")
+@options.flag("--no-redact", "wish", value="keep", help="Leave credentials in, as jsonl does.")
 @options.reading
-def command(db: SessionDB, file: str | None, where: Filter, session_id: str | None, wanted: str | None) -> None:
+def command(
+    db: SessionDB,
+    file: str | None,
+    where: Filter,
+    session_id: str | None,
+    wanted: str | None,
+    wish: str | None,
+) -> None:
     """Write sessions with their messages.
 
     jsonl holds everything, and `sessiondb import` restores it. markdown and html are to read, openai and sharegpt for
@@ -51,10 +60,17 @@ def command(db: SessionDB, file: str | None, where: Filter, session_id: str | No
         where = replace(where, ids=(find_session(db, session_id),))
     exporter = base.exporter(wanted or base.for_file(target))
     with Progress(db.session_count(where=where), "sessions") as progress, _opened(target) as stream:
-        counted = _Counted(base.conversations(db, where), progress)
+        counted = _Counted(_chosen(db, where, exporter, wish), progress)
         exporter.write(counted, stream)
     if target != "-":
         print(f"Exported {output.count(counted.sessions, 'session')} to {line(target)}.", file=sys.stderr)
+
+
+def _chosen(db: SessionDB, where: Filter, exporter: Exporter, wish: str | None) -> Iterator[Conversation]:
+    from ..exporters import base
+
+    usual = base.redacts(exporter)
+    return base.conversations(db, where, redact=wish == "redact" if wish else usual, summed=not usual)
 
 
 class _Counted:

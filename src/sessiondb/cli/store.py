@@ -40,7 +40,7 @@ def _opened(settings: config.Settings, *, read_only: bool) -> SessionDB:
     provider.initialize(
         **settings.options, **({"read_only": True} if read_only and provider.features.read_only else {})
     )
-    return SessionDB(provider=provider)
+    return SessionDB(provider=provider, redact_on_write=settings.redact_on_write)
 
 
 def _is_ours_to_write(settings: config.Settings) -> bool:

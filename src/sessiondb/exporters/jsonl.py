@@ -13,6 +13,7 @@ from .base import Conversation
 
 NAME = "jsonl"
 SUFFIXES = (".jsonl", ".ndjson")
+RESTORES = True
 # A line is read whole: a long session takes several.
 MESSAGES_PER_LINE = 5000
 CHARACTERS_PER_LINE = 16 * 1024 * 1024

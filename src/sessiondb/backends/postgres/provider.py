@@ -59,7 +59,7 @@ class _Closed:
 
 class PostgreSQLProvider(SQLProvider):
     name = "postgresql"
-    features = Features(indexed_search=True)
+    features = Features(indexed_search=True, revision=True)
 
     def __init__(self) -> None:
         self.schema = "public"
