@@ -29,9 +29,7 @@ def open_store(named: str | None, *, read_only: bool, index: bool = False, creat
         if not read_only:
             raise
         db = _opened(settings, read_only=False)
-        output.complain(
-            f"{db.db_path or 'the store'} was brought to the current schema; a backup of old data is beside it"
-        )
+        output.complain(f"{db.db_path or 'the store'} was brought to the current schema")
         return db
 
 
