@@ -43,6 +43,7 @@ TABLES: dict[str, dict[str, str]] = {
     # In this order the end of a file's name is looked at.
     "exporters": {
         "openai": "sessiondb.exporters.openai_chat",
+        "otlp": "sessiondb.exporters.otlp",
         "sharegpt": "sessiondb.exporters.sharegpt",
         "sharegpt-hermes": "sessiondb.exporters.sharegpt_hermes",
         "jsonl": "sessiondb.exporters.jsonl",

@@ -60,6 +60,7 @@ CASES = {
     "optimize": ["optimize"],
     "pin": ["pin", "a"],
     "prune": ["prune", "--dry-run"],
+    "scrub": ["scrub", "--dry-run"],
     "rename": ["rename", "a", "new"],
     "repair": ["repair"],
     "resume": ["resume", "a"],
