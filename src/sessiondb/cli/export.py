@@ -55,7 +55,7 @@ def command(
         sessiondb export backup.jsonl
         sessiondb export talk.html --session-id "nginx 502"
         sessiondb export - --source telegram | gzip > telegram.jsonl.gz
-        sessiondb export - --format otlp --follow --since today
+        sessiondb export traces.otlp.json --since 30d
     """
     from ..exporters import base
 
