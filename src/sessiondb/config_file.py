@@ -111,6 +111,7 @@ KEYS: dict[str, dict[str, Check]] = {
     },
     "postgresql": {
         **_SERVER,
+        "read_dsn": _text,
         "schema": _text,
         "synchronous_commit": _synchronous_commit,
         "prepare_threshold": _count_or_off,
@@ -118,6 +119,7 @@ KEYS: dict[str, dict[str, Check]] = {
     },
     "mysql": _SERVER,
     "memory": {},
+    "ssh": {"program": _text},
 }
 
 

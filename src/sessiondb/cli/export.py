@@ -65,13 +65,17 @@ def command(
     exporter = base.exporter(wanted or base.for_file(target))
     usual = base.redacts(exporter)
     redact = wish == "redact" if wish else usual
+    left_out: list[str] = []
     if follow:
         sessions = _follow(db, where, exporter, target, redact)
     else:
         with Progress(db.session_count(where=where), "sessions") as progress, _opened(target) as stream:
-            counted = _Counted(base.conversations(db, where, redact=redact, summed=not usual), progress)
+            found = base.conversations(db, where, left_out.append, redact=redact, summed=not usual)
+            counted = _Counted(found, progress)
             exporter.write(counted, stream)
         sessions = counted.sessions
+    for what in left_out:
+        output.complain(what)
     if target != "-":
         print(f"Exported {output.count(sessions, 'session')} to {line(target)}.", file=sys.stderr)
 

@@ -33,6 +33,8 @@ class Conversation:
     stored: Callable[[], Iterator[MessageRow]]
     media: Callable[[], list[MediaRefRow]]
     media_bytes: Callable[[str], bytes | None]
+    # Told what a format cannot hold; the one who exports shows it.
+    note: Callable[[str], None] = lambda what: None
 
     def messages(self) -> Iterator[MessageRow]:
         """What belongs to the conversation as it stands: nothing hidden, no records of other programs."""
@@ -69,19 +71,29 @@ def redacts(chosen: Exporter) -> bool:
 
 
 def conversations(
-    db: SessionDB, where: Filter, *, redact: bool = False, summed: bool = False
+    db: SessionDB,
+    where: Filter,
+    note: Callable[[str], None] = lambda what: None,
+    *,
+    redact: bool = False,
+    summed: bool = False,
 ) -> Iterator[Conversation]:
-    """The selected sessions, oldest first; with `redact` without their credentials, see `redacted`."""
+    """The selected sessions, oldest first; `note` is told what had to be left out.
+
+    With `redact` without their credentials, see `redacted`.
+    """
     store = MediaStore(db.provider.media_directory) if db.provider.media_directory else None
     for session_id in _ids(db, where):
         session = db.provider.get_session(session_id)
         # A session deleted meanwhile is no longer part of the store.
         if session is not None:
-            found = _conversation(db, session, store)
+            found = _conversation(db, session, store, note)
             yield redacted(found, summed=summed) if redact else found
 
 
-def _conversation(db: SessionDB, session: SessionRow, store: MediaStore | None) -> Conversation:
+def _conversation(
+    db: SessionDB, session: SessionRow, store: MediaStore | None, note: Callable[[str], None]
+) -> Conversation:
     session_id = session["id"]
     return Conversation(
         session,
@@ -89,6 +101,7 @@ def _conversation(db: SessionDB, session: SessionRow, store: MediaStore | None) 
         lambda: (message_row(row) for row in db.provider.stored_messages(session_id)),
         lambda: db.provider.get_media_refs(session_id),
         lambda digest: None if store is None else store.find(digest),
+        note,
     )
 
 

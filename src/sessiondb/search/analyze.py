@@ -153,7 +153,7 @@ def shortened(word: str) -> str:
 
 def bigrams(run: str) -> list[str]:
     """The overlapping pairs of a run and its last character."""
-    return [*map(add, run, run[1:]), run[-1]]
+    return [*map(add, run, run[1:]), *run[-1:]]
 
 
 _ENDINGS = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .lineage import LineagePrimitives
 from .merges import MergePrimitives
 from .messages import MessagePrimitives
+from .moves import MovePrimitives
 from .revision import RevisionPrimitives
 from .sessions import SessionPrimitives
 from .stats import StatPrimitives
@@ -16,6 +17,7 @@ class SQLProvider(
     SessionPrimitives,
     MessagePrimitives,
     MergePrimitives,
+    MovePrimitives,
     RevisionPrimitives,
     SurroundingPrimitives,
     LineagePrimitives,
