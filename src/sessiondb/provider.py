@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .bindings import Bindable
+from .errors import NotSupported
 from .models import (
     SESSION_FACTS,
     Activity,
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     from .search.query import Node, Query
     from .search.relaxed import Candidates
 
+# The name of a table and a row of it as stored, to the columns that become different.
+Change = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
+
 
 @dataclass(frozen=True, slots=True)
 class Features:
@@ -63,6 +67,8 @@ class Features:
     bindings: bool = False
     # Is there an index for parts of words and words with slips, or are messages read until the deadline? Of each store.
     indexed_text_search: bool = False
+    # Can texts be changed where they stand, in the trash too? What `scrub` needs.
+    revision: bool = False
     # The longest text of one message, in bytes of UTF-8.
     max_content_bytes: int = 64 * 1024 * 1024
 
@@ -256,6 +262,22 @@ class SessionDBProvider(Movable, Bindable, ABC):
 
         Read in batches: no transaction stays open while the caller works.
         """
+
+    # --- revision ---
+
+    def revise(self, session_id: str, positions: Sequence[int], change: Change) -> int:
+        """Give the messages at these positions the columns that `change` says; returns how many changed.
+
+        All media references of the session are shown to `change` too. A changed message keeps its position and gets a
+        new id; its tool calls follow, and the session keeps its place among the others. Raises NotFound.
+        """
+        self.get_session(session_id)
+        raise NotSupported(f"{self.name} cannot change what is stored; `export --redact` and import into a new store")
+
+    def revise_trash(self, change: Change) -> int:
+        """The same for everything in the trash, sessions and tool calls included; returns how many sessions changed."""
+        self.list_trash(Page(1))
+        raise NotSupported(f"{self.name} cannot change what is in the trash; empty it")
 
     # --- deletion ---
 

@@ -7,6 +7,7 @@ from .lineage import LineagePrimitives
 from .merges import MergePrimitives
 from .messages import MessagePrimitives
 from .moves import MovePrimitives
+from .revision import RevisionPrimitives
 from .sessions import SessionPrimitives
 from .stats import StatPrimitives
 from .surroundings import SurroundingPrimitives
@@ -18,6 +19,7 @@ class SQLProvider(
     MessagePrimitives,
     MergePrimitives,
     MovePrimitives,
+    RevisionPrimitives,
     SurroundingPrimitives,
     LineagePrimitives,
     TrashPrimitives,

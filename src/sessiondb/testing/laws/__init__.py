@@ -27,6 +27,7 @@ from .merging import ImportFileLaws, MergeLaws, NativeLaws
 from .messages import CounterLaws, MessageLaws, PageLaws
 from .moving import CatalogueLaws, LoadLaws
 from .oracle import OracleLaws
+from .revision import RevisionLaws
 from .rewriting import ClearLaws, ForkLaws, ReplaceLaws, RewindLaws
 from .search import HitLaws, NarrowLaws, SearchOrderLaws, WordLaws
 from .sessions import ChangeLaws, CountLaws, EndLaws, ResolveLaws, SessionLaws
@@ -46,7 +47,7 @@ GROUPS: tuple[type[LawBase], ...] = (
     TitleLaws, TitleLookupLaws, TitleNumberLaws, AutoTitleLaws,
     MessageLaws, CounterLaws, PageLaws, BatchLaws, KeyLaws, ExpectationLaws, ExactLaws,
     ReplaceLaws, ClearLaws, RewindLaws, ForkLaws,
-    MergeLaws, NativeLaws, ImportFileLaws,
+    MergeLaws, NativeLaws, ImportFileLaws, RevisionLaws,
     ToolCallLaws, MediaLaws, ConversationLaws, UsageLaws, ModelUsageLaws,
     FamilyLaws, RelationLaws, RotationLaws, TipLaws,
     OrderLaws, PreviewLaws, ChildrenLaws, FilterLaws,

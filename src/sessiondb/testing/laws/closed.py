@@ -132,6 +132,8 @@ PRIMITIVES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "read_part": (("s",), {}),
     "replace_messages": (("s", [DRAFT]), {}),
     "restore": (("s",), {}),
+    "revise": (("s", [1], lambda table, row: {}), {}),
+    "revise_trash": ((lambda table, row: {},), {}),
     "rotate": (("s", {"id": "t", "source": "cli", "started_at": 1.0}), {}),
     "scan_messages": ((Filter(), MessageFilter()), {}),
     "search": ((parse("needle"), Filter(), MessageFilter(), Page(), "newest", 1.0), {}),
