@@ -167,6 +167,19 @@ class TestTurns:
         assert following.end() is None
         assert texts(everywhere, first.session_id) == ["one", "one!", "two", "three", "both!"]
 
+    @pytest.mark.parametrize("when_busy", ["interrupt", "queue"])
+    def test_pictures_go_into_files_even_while_they_wait(self, db: SessionDB, router, when_busy: str) -> None:
+        data = "iVBORw0KGgo" + "A" * 2000
+        picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}="}}
+        busy = router(when_busy=when_busy)
+        first = busy.receive(ANN, "one")
+        busy.receive(ANN, {"content": [picture, {"type": "text", "text": "look"}]})
+        assert data not in busy.view(busy.key(ANN)).binding.reset_state
+        if when_busy == "queue":
+            first.turn.end()
+        assert [ref["mime_type"] for ref in db.get_media_refs(first.session_id)] == ["image/png"]
+        assert data not in str(db.get_messages(first.session_id))
+
     def test_in_a_shared_room_nobody_interrupts_another(self, db: SessionDB, router) -> None:
         room = router(rules=Rules(group_sessions_per_user=False))
         ann, bob = (Source("telegram", "group", "-1", user_id=user) for user in ("ann", "bob"))

@@ -194,11 +194,14 @@ class Router(Table):
         unfinished = stored_in is not None and not runs and _pending(view.state) == message_key
         if stored_in is not None and (not unfinished or view.session is None):
             return Arrival("duplicate", stored_in)
-        if lease is not None and runs and (self.when_busy == "queue" or lease.user_id != self._person(source)):
+        if lease is not None and runs and (self.when_busy == "queue" or self._is_anothers(lease, view.key, source)):
             return self._queued(view, given, source)
         stays = view.session is not None and (runs or unfinished)
         entry = Entry(view.session["id"]) if stays and view.session is not None else self._entry(view, source)
         return None if entry is None else self._started(view, source, entry, given, new=stored_in is None)
+
+    def _is_anothers(self, lease: Lease, key: Key, source: Source) -> bool:
+        return key.shared and lease.user_id != self._person(source)
 
     def _stored_in(self, view: View, message_key: str | None) -> str | None:
         """Where a message was stored when it was delivered before: a platform may deliver after a reset, too."""
@@ -213,7 +216,7 @@ class Router(Table):
     def _queued(self, view: View, given: dict[str, Any], source: Source) -> Arrival | None:
         assert view.binding is not None
         active = view.binding.active_session_id
-        state = view.state.next(waiting=(*view.state.waiting, given))
+        state = view.state.next(waiting=(*view.state.waiting, self.prepared(given)))
         done = self.swap(view, state, active, Handover(), self._person(source))
         return None if done is None else Arrival("queued", active or "")
 
