@@ -40,6 +40,7 @@ LAYERS = {
     "sessiondb.shapes": "pure",
     "sessiondb.titles": "pure",
     "sessiondb.retention": "parts",
+    "sessiondb.tools": "parts",
     "sessiondb.upkeep": "pure",
     "sessiondb.provider": "provider",
     "sessiondb.sql": "sql",

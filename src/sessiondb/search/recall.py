@@ -7,12 +7,13 @@ first, then those that hold most, marked as partial. `group` shows them where th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..drafts import check_count
 from ..errors import NotFound
-from ..models import AUTOMATION_SOURCES, Filter, ListedSession, MessageFilter, MessageRow, Page, SessionRow
+from ..models import Filter, ListedSession, MessageFilter, MessageRow, Page, SessionRow
 from . import analyze, rank
 from .nodes import Node, any_of
 from .query import narrow
@@ -255,15 +256,24 @@ def group(
     return list(islice((each for each in grouped if each and each["windows"]), limit))
 
 
-def recent(db: SessionDB, limit: int = 3, *, exclude_session: str | None = None) -> list[RecalledSession]:
+def recent(
+    db: SessionDB,
+    limit: int = 3,
+    *,
+    exclude_session: str | None = None,
+    where: Filter | None = None,
+    since: float | None = None,
+    until: float | None = None,
+) -> list[RecalledSession]:
     """The conversations last spoken in, each once; people's before machines'."""
     lineages = _Lineages(db, exclude_session)
+    scope = replace(where or Filter(), active_since=since, active_until=until)
     found: dict[str, str] = {}
-    for where in (Filter(exclude_sources=AUTOMATION_SOURCES), Filter(sources=AUTOMATION_SOURCES)):
-        for row in _by_activity(db, where):
+    for automated in (False, True):
+        for row in _by_activity(db, scope):
             if len(found) == limit:
                 break
-            if not lineages.excluded(row["id"]):
+            if rank.automated(row["source"]) == automated and not lineages.excluded(row["id"]):
                 found.setdefault(lineages.root(row["id"]), row["id"])
     conversations = (_conversation(db, root, (), [], latest) for root, latest in found.items())
     return [each for each in conversations if each]

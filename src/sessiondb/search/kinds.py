@@ -1,0 +1,3 @@
+"""Kinds."""
+
+KINDS = ("command", "path", "url", "decision", "todo")
