@@ -48,7 +48,7 @@ $(VENV)/.package: pyproject.toml
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.package
-	$(PIP) -e '.[dev,postgres,mysql,regex]'
+	$(PIP) -e '.[dev,postgres,mysql,regex,cost]'
 	@touch $@
 
 clean: ## Remove the virtualenv and all caches.

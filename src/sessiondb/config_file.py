@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, BinaryIO
 
 from . import registry
 from .config import expand_user
@@ -193,12 +193,23 @@ def read(home: str, env: Mapping[str, str]) -> ConfigFile:
     name = os.path.join(home, "config.yaml")
     try:
         with open(name, "rb") as stream:
-            text = stream.read()
+            return ConfigFile(name, _values(name, stream), env)
     except (FileNotFoundError, NotADirectoryError):
         return ConfigFile(name, None, env)
     except OSError as exc:
         raise Invalid(f"{name} cannot be read: {exc.strerror}") from exc
-    return ConfigFile(name, _parsed(name, text), env)
+
+
+def _values(name: str, stream: BinaryIO) -> Any:
+    from . import config_twin
+
+    state = os.fstat(stream.fileno())
+    known = config_twin.read(name, state)
+    if known is not None:
+        return known
+    values = _parsed(name, stream.read())
+    config_twin.write(name, state, values)
+    return values
 
 
 def _parsed(name: str, text: bytes) -> Any:

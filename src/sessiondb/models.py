@@ -55,7 +55,10 @@ MESSAGE_COLUMNS = (
 # The columns whose numbers the store keeps itself; callers never set them.
 SESSION_COUNTERS = ("message_count", "tool_call_count", "last_message_id", "last_seq", "ledger")
 TOKEN_COLUMNS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
-
+# What there is to count about a session; its long texts are left out.
+SESSION_FACTS = tuple(
+    name for name in SESSION_COLUMNS if name not in ("model_config", "system_prompt", "metadata", "ledger")
+)
 
 TOOL_CALL_COLUMNS = (
     "id", "session_id", "message_id", "call_id", "tool_name", "arguments",
@@ -118,6 +121,16 @@ class MessageFilter:
 class Page:
     limit: int | None = 20
     offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """How many messages of a role (and tool) were written in the step of time that begins at `since`."""
+
+    since: float
+    role: str
+    tool_name: str | None
+    messages: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,14 @@ The laws in `sessiondb.testing` say what each must do; the memory provider is th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .models import (
+    SESSION_FACTS,
+    Activity,
     Draft,
     Filter,
     ListedSession,
@@ -54,6 +57,10 @@ class Features:
     regex_search: bool = True
     # The longest text of one message, in bytes of UTF-8.
     max_content_bytes: int = 64 * 1024 * 1024
+
+
+def activity_order(counted: Activity) -> tuple[float, str, str]:
+    return counted.since, counted.role, counted.tool_name or ""
 
 
 class SessionDBProvider(ABC):
@@ -261,7 +268,7 @@ class SessionDBProvider(ABC):
 
     @abstractmethod
     def stats(self) -> dict[str, Any]:
-        """`sessions`, `messages`, `sources` (name -> sessions, most first) and `size_bytes`."""
+        """`sessions`, `messages`, `sources` (name -> sessions, most first), `size_bytes`, and `index_bytes` of it or None."""
 
     @abstractmethod
     def get_meta(self, key: str) -> str | None: ...
@@ -269,6 +276,29 @@ class SessionDBProvider(ABC):
     @abstractmethod
     def set_meta(self, key: str, value: str | None) -> None:
         """Keep a value under a key; None removes it."""
+
+    def session_facts(self, where: Filter) -> list[SessionRow]:
+        """The selected sessions, the last begun first, with the columns `SESSION_FACTS` only."""
+        rows = self.list_sessions(where, Page(None), "started")
+        return [{name: row[name] for name in SESSION_FACTS} for row in rows]  # type: ignore[literal-required,misc]
+
+    def activity(self, where: Filter, messages: MessageFilter, step: float) -> list[Activity]:
+        """Messages of the selected sessions, counted by steps of so many seconds since 1970, in order of time."""
+        counts = Counter(
+            (message["timestamp"] // step * step, message["role"], message["tool_name"])
+            for message, _ in self.scan_messages(where, messages)
+        )
+        return sorted((Activity(*key, count) for key, count in counts.items()), key=activity_order)
+
+    def tool_usage(self, where: Filter, since: float | None, until: float | None) -> dict[str, int]:
+        """How often each tool was called from `since` to before `until`, most first; calls without a name as ""."""
+        calls = (call for row in self.session_facts(where) for call in self.get_tool_calls(row["id"]))
+        counts = Counter(
+            call["tool_name"] or ""
+            for call in calls
+            if (since is None or call["created_at"] >= since) and (until is None or call["created_at"] < until)
+        )
+        return dict(sorted(counts.items(), key=lambda counted: (-counted[1], counted[0])))
 
     # --- search ---
 

@@ -7,20 +7,20 @@ from dataclasses import asdict
 import click
 
 from ..upkeep import Upkeep, seconds
-from . import options, output
+from . import answers, options, output
 from .upkeep import looking_after
 
 
-@click.command("backup")
+@options.command("backup")
 @click.argument("directory", metavar="[DIRECTORY]", required=False)
 @click.option(
     "--keep", type=click.IntRange(1), metavar="N", help="Afterwards remove all but the N newest; default: none."
 )
 @click.option("--every", metavar="TIME", help="Do nothing while the newest backup is younger, such as 24h; for cron.")
-@options.as_json
+@options.answers
 @looking_after
 def command(
-    keeper: Upkeep, path: str, directory: str | None, keep: int | None, every: str | None, as_json: bool
+    keeper: Upkeep, path: str, directory: str | None, keep: int | None, every: str | None, form: answers.Form
 ) -> None:
     """Copy the store while it is used.
 
@@ -33,12 +33,12 @@ def command(
         sessiondb backup /mnt/backups --every 24h --keep 14
     """
     made = keeper.backup(path, directory, keep=keep, every=None if every is None else seconds(every))
-    if as_json:
-        output.say_json(asdict(made))
+    if form:
+        answers.give(form, "backup", asdict(made))
     elif not made.made:
-        output.say(f"{output.line(made.path)} is young enough; nothing done.")
+        output.say(f"{made.path} is young enough; nothing done.")
     else:
         counts = f"{output.count(made.sessions, 'session')}, {output.count(made.messages, 'message')}"
-        output.say(f"Backed up and verified {counts}, {output.size(made.size)}: {output.line(made.path)}")
+        output.say(f"Backed up and verified {counts}, {output.size(made.size)}: {made.path}")
         for name in made.removed:
-            output.say(f"Removed {output.line(name)}")
+            output.say(f"Removed {name}")

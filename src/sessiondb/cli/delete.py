@@ -2,46 +2,45 @@
 
 from __future__ import annotations
 
-import sys
-
-import click
+from collections.abc import Sequence
 
 from ..api.trash import TRASH_DAYS
 from ..db import SessionDB
-from ..errors import Invalid, NotFound
-from ..models import SessionRow
-from . import options, output
+from ..errors import NotFound
+from . import answers, consent, options, output
+from .selection import find_sessions
 
 
-@click.command("delete")
-@options.session
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@options.as_json
+@options.command("delete")
+@options.sessions
+@consent.yes
+@options.answers
 @options.writing
-def command(db: SessionDB, session: str, yes: bool, as_json: bool) -> None:
-    """Move a SESSION to the trash.
+def command(db: SessionDB, sessions: Sequence[str], yes: bool, form: answers.Form) -> None:
+    """Move a SESSION, or several, to the trash.
 
-    It can be restored for 30 days. Sessions that continue it, or that it began, stay.
+    They can be restored for 30 days with `undelete`. Sessions that continue them, or that they began, stay.
 
     \b
     Example:
-        sessiondb delete 20250305_091523_a1b2c3d4 --yes
+        sessiondb delete 20250305_091523_a1b2c3d4
+        sessiondb delete latest --yes
     """
-    found = options.find_session(db, session)
-    if not yes and not confirmed(db.get_session(found)):
-        raise click.exceptions.Exit(1)
-    if not db.delete_session(found):
-        raise NotFound(f"session {found!r} was deleted meanwhile")
-    if as_json:
-        output.say_json({"id": found, "deleted": True})
-    else:
-        output.say(f"Moved {output.line(found)} to the trash; it can be restored for {TRASH_DAYS} days.")
+    found = find_sessions(db, sessions)
+    consent.require(_question(db, found), yes=yes)
+    for session_id in found:
+        if not db.delete_session(session_id):
+            raise NotFound(f"session {session_id!r} was deleted meanwhile")
+    if form:
+        answers.give(form, "delete", {"sessions": [{"id": name} for name in found]}, records="sessions")
+        return
+    them = "it" if len(found) == 1 else "they"
+    output.say(f"Moved {', '.join(found)} to the trash; {them} can be restored for {TRASH_DAYS} days.")
 
 
-def confirmed(row: SessionRow | None) -> bool:
-    """Ask a person; where there is none, nothing is deleted. Raises Invalid."""
-    if not output.is_terminal(sys.stdin):
-        raise Invalid("delete asks before it deletes, and there is no terminal to ask on; add --yes")
-    name = output.line((row or {}).get("title") or (row or {}).get("id"))
-    messages = output.count((row or {}).get("message_count", 0), "message")
-    return click.confirm(f"Delete {name} ({messages})?", err=True)
+def _question(db: SessionDB, found: Sequence[str]) -> str:
+    rows = [db.get_session(session_id) or {} for session_id in found]
+    messages = output.count(sum(row.get("message_count", 0) for row in rows), "message")
+    names = [str(row.get("title") or row.get("id")) for row in rows]
+    what = names[0] if len(names) == 1 else f"{len(names)} sessions: {', '.join(names)}"
+    return f"Delete {what} ({messages})?"

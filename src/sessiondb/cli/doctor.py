@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-import click
-
 from ..errors import Corrupt
 from ..upkeep import Diagnosis, Upkeep
-from . import options, output
-from .upkeep import Progress, looking_after
+from . import answers, options, output
+from .progress import Progress
+from .text import line
+from .upkeep import looking_after
 
 
-@click.command("doctor")
-@options.as_json
+@options.command("doctor")
+@options.answers
 @looking_after
-def command(keeper: Upkeep, path: str, as_json: bool) -> None:
+def command(keeper: Upkeep, path: str, form: answers.Form) -> None:
     """Examine the store, and say what to do.
 
     Structure, ledgers, sidecars and settings are checked; nothing is changed, whatever state the files are in. Exit
@@ -25,13 +25,10 @@ def command(keeper: Upkeep, path: str, as_json: bool) -> None:
     Example:
         sessiondb doctor
     """
-    progress = Progress()
-    try:
+    with Progress() as progress:
         diagnosis = keeper.doctor(path, progress)
-    finally:
-        progress.finish()
-    if as_json:
-        output.say_json({"damaged": diagnosis.damaged, **asdict(diagnosis)})
+    if form:
+        answers.give(form, "doctor", {"damaged": diagnosis.damaged, **asdict(diagnosis)})
     else:
         print_diagnosis(diagnosis)
     if diagnosis.damaged:
@@ -41,9 +38,9 @@ def command(keeper: Upkeep, path: str, as_json: bool) -> None:
 def print_diagnosis(diagnosis: Diagnosis) -> None:
     output.say(summary(diagnosis))
     for finding in diagnosis.findings:
-        output.say(f"{finding.severity} ({finding.area}): {output.line(finding.message)}")
+        output.say(f"{finding.severity} ({finding.area}): {line(finding.message)}")
         if finding.next_step:
-            output.say(f"    next: {output.line(finding.next_step)}")
+            output.say(f"    next: {line(finding.next_step)}")
     if not any(finding.severity != "note" for finding in diagnosis.findings):
         output.say("Nothing is wrong.")
 
@@ -61,4 +58,4 @@ def summary(diagnosis: Diagnosis) -> str:
         str(facts.get("filesystem") or "") or None,
         "in use" if facts.get("in_use") else None,
     ]
-    return f"{output.line(diagnosis.path)}: {', '.join(part for part in parts if part)}"
+    return f"{line(diagnosis.path)}: {', '.join(part for part in parts if part)}"

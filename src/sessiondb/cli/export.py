@@ -12,10 +12,12 @@ import click
 
 from ..db import SessionDB
 from ..models import Filter
-from . import options, output
+from . import answers, options, output
+from .selection import find_session
+from .text import line
 
 
-@click.command("export")
+@options.command("export")
 @click.argument("file", metavar="FILE|-")
 @options.source
 @click.option(
@@ -34,22 +36,22 @@ def command(db: SessionDB, file: str, source: str | None, session_id: str | None
         sessiondb export - --source telegram | gzip > telegram.jsonl.gz
     """
     where = Filter(
-        ids=(options.find_session(db, session_id),) if session_id is not None else None,
+        ids=(find_session(db, session_id),) if session_id is not None else None,
         sources=(source,) if source is not None else None,
     )
     sessions = 0
     with _opened(file) as stream:
         for document in db.iter_export(where):
-            stream.write(output.to_json(document, indent=None) + "\n")
+            stream.write(answers.to_json(document, indent=None) + "\n")
             sessions += 1
     if file != "-":
-        print(f"Exported {output.count(sessions, 'session')} to {output.line(file)}.", file=sys.stderr)
+        print(f"Exported {output.count(sessions, 'session')} to {line(file)}.", file=sys.stderr)
 
 
 @contextmanager
 def _opened(file: str) -> Iterator[TextIO]:
     if file == "-":
-        yield output.json_stream()
+        yield answers.stream()
         return
     place = os.path.realpath(file)
     if os.path.exists(place) and not os.path.isfile(place):

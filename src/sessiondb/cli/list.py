@@ -3,68 +3,160 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import click
 
 from ..db import SessionDB
 from ..models import Filter, ListedSession
-from . import options, output
+from . import answers, ink, options, output, records, terminal
+from .pager import paging
+from .selection import HIDDEN_SOURCES
+from .text import cut, line, pad, width
 
-# What tools write for themselves; shown when asked for.
-HIDDEN_SOURCES = ("tool",)
+Row = Mapping[str, Any]
+
+_WHEN = 13
+_SOURCE = 6
+# Where nobody's terminal limits them.
+_TITLE, _PREVIEW, _LONE_PREVIEW = 32, 40, 50
+_WIDEST_PREVIEW = 66
 
 
-@click.command("list")
-@options.source
+@options.command("list")
+@options.selecting
+@options.limit(20, "sessions")
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=20, show_default=True, metavar="N", help="At most so many sessions."
+    "--order",
+    type=click.Choice(["activity", "started"]),
+    default="activity",
+    show_default=True,
+    help="What comes first.",
 )
+@click.option("--archived", is_flag=True, help="Only archived sessions.")
+@click.option("--trash", is_flag=True, help="Only deleted sessions, which `undelete` brings back.")
 @click.option("--all", "everything", is_flag=True, help="Archived sessions, sub-agents' and tools' too.")
-@options.as_json
+@options.answers
 @options.reading
-def command(db: SessionDB, source: str | None, limit: int, everything: bool, as_json: bool) -> None:
+def command(
+    db: SessionDB,
+    where: Filter,
+    limit: int,
+    order: str,
+    archived: bool,
+    trash: bool,
+    everything: bool,
+    form: answers.Form,
+) -> None:
     """Show sessions, the last active first.
 
     \b
     Example:
-        sessiondb list --source telegram --limit 50
+        sessiondb list
+        sessiondb list --source telegram --since 7d --limit 50
+        sessiondb list --cwd . --json
     """
-    sessions = db.list_sessions_rich(
-        source,
-        None if source or everything else HIDDEN_SOURCES,
-        limit,
-        include_children=everything,
-        order_by="activity",
-        where=Filter(archived=None if everything else False),
-    )
-    if as_json:
-        output.say_json(sessions)
-    elif sessions:
-        print_table(sessions, time.time())
+    if trash:
+        found: Sequence[Row] = db.list_trash(limit + 1)
     else:
-        output.say(f"No sessions of source {source!r}." if source else "No sessions yet.")
-
-
-def print_table(sessions: Sequence[ListedSession], now: float) -> None:
-    """With titles where any session has one; else with the sources."""
-    rows = [titled(row, now) for row in sessions] if any(row["title"] for row in sessions) else None
-    if rows is None:
-        header = output.fit("Preview", 50) + output.fit("Last Active", 13) + output.fit("Src", 6) + "ID"
-        rows = [untitled(row, now) for row in sessions]
+        where = replace(where, archived=True if archived else None if everything else False)
+        found = _listed(db, where, limit + 1, order, everything)
+    shown, more = found[:limit], len(found) > limit
+    if form:
+        answers.give(form, "list", {"sessions": [records.session(row) for row in shown]}, records="sessions")
+    elif shown:
+        with paging(not options.state().no_pager):
+            _show(shown, trash=trash)
+            if more and terminal.columns():
+                output.say(ink.dim(f"There are more: --limit {limit * 2}, or --since and --source to choose."))
     else:
-        header = output.fit("Title", 32) + output.fit("Preview", 40) + output.fit("Last Active", 13) + "ID"
-    output.say(header)
-    output.say("─" * max(map(output.width, rows)))
-    for row in rows:
-        output.say(row)
+        output.say(_nothing(where, archived=archived, trash=trash))
 
 
-def titled(row: ListedSession, now: float) -> str:
-    columns = output.fit(row["title"] or "—", 32) + output.fit(row["preview"], 40)
-    return columns + output.fit(output.ago(row["last_active"], now), 13) + output.line(row["id"])
+def _listed(db: SessionDB, where: Filter, limit: int, order: str, everything: bool) -> list[ListedSession]:
+    hidden = None if where.sources or everything else HIDDEN_SOURCES
+    return db.list_sessions_rich(None, hidden, limit, include_children=everything, order_by=order, where=where)
 
 
-def untitled(row: ListedSession, now: float) -> str:
-    columns = output.fit(row["preview"], 50) + output.fit(output.ago(row["last_active"], now), 13)
-    return columns + output.fit(row["source"], 6) + output.line(row["id"])
+def _nothing(where: Filter, *, archived: bool, trash: bool) -> str:
+    if trash:
+        return "The trash is empty."
+    chosen = (where.sources, where.active_since, where.active_until, where.tags, where.cwd)
+    if not any(chosen):
+        return "No archived sessions." if archived else "No sessions yet."
+    named = f" of source {', '.join(map(repr, where.sources))}" if where.sources and not any(chosen[1:]) else ""
+    return f"No sessions{named}." if named else "No sessions match."
+
+
+def _show(rows: Sequence[Row], *, trash: bool) -> None:
+    now = time.time()
+    lines = _titled(rows, now, trash) if trash or any(row["title"] for row in rows) else _untitled(rows, now)
+    output.say(ink.bold("".join(lines[0])))
+    output.say(ink.dim("─" * max(width("".join(pieces)) for pieces in lines[1:])))
+    for pieces in lines[1:]:
+        output.say(*pieces)
+
+
+def _titled(rows: Sequence[Row], now: float, trash: bool) -> list[list[str]]:
+    """With titles, where any session has one."""
+    title, preview = _shares(rows, trash)
+    when = "Deleted" if trash else "Last Active"
+    head = [_cell("Title", title), "" if trash else _cell("Preview", preview), _cell(when, _WHEN), "ID"]
+    return [head, *(_titled_row(row, now, title, 0 if trash else preview) for row in rows)]
+
+
+def _titled_row(row: Row, now: float, title: int, preview: int) -> list[str]:
+    then = row.get("deleted_at") or row.get("last_active") or row["started_at"]
+    return [
+        _faded(row, _cell(row["title"] or "—", title)),
+        ink.dim(_cell(row["preview"], preview)) if preview else "",
+        _cell(output.ago(then, now), _WHEN),
+        ink.dim(line(row["id"])),
+    ]
+
+
+def _untitled(rows: Sequence[Row], now: float) -> list[list[str]]:
+    """With sources, where no session has a title."""
+    room = terminal.columns()
+    taken = _WHEN + _SOURCE + _id_width(rows)
+    preview = _LONE_PREVIEW if room is None else max(12, min(room - taken, _WIDEST_PREVIEW))
+    head = [_cell("Preview", preview), _cell("Last Active", _WHEN), _cell("Src", _SOURCE), "ID"]
+    return [head, *(_untitled_row(row, now, preview) for row in rows)]
+
+
+def _untitled_row(row: Row, now: float, preview: int) -> list[str]:
+    return [
+        _faded(row, _cell(row["preview"], preview)),
+        _cell(output.ago(row.get("last_active") or row["started_at"], now), _WHEN),
+        _cell(row["source"], _SOURCE),
+        ink.dim(line(row["id"])),
+    ]
+
+
+def _shares(rows: Sequence[Row], trash: bool) -> tuple[int, int]:
+    """How wide titles and previews are."""
+    room = terminal.columns()
+    if room is None:
+        return _TITLE, _PREVIEW
+    left = room - _WHEN - _id_width(rows)
+    longest = max(width(line(row["title"] or "")) for row in rows) + 2
+    if trash:
+        return max(10, min(longest, left)), 0
+    title = max(10, min(longest, left * 4 // 9), left - _WIDEST_PREVIEW)
+    title = min(title, max(longest, 10))
+    return title, max(10, min(left - title, _WIDEST_PREVIEW))
+
+
+def _id_width(rows: Sequence[Row]) -> int:
+    return max(width(line(row["id"])) for row in rows)
+
+
+def _faded(row: Row, cell: str) -> str:
+    return ink.dim(cell) if row.get("archived_at") else cell
+
+
+def _cell(text: object, columns: int) -> str:
+    """Exactly so many columns, one of them blank at the end."""
+    return pad(cut(line(text), columns - 1), columns)

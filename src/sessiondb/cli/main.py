@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
+import time
 from io import TextIOWrapper
 from types import TracebackType
 from typing import NoReturn, TextIO
@@ -17,18 +17,24 @@ import click
 from .. import __version__, registry
 from ..errors import SessionDBError
 from . import options, output
+from .ink import palette
+from .text import cut, line, pad
 
 INTERRUPTED = 130
+
+
+ALIASES = {"ls": "list"}
 
 
 class Commands(click.Group):
     """Commands by their name in the registry, those of other distributions included."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return registry.names("commands")
+        return [name for name in registry.names("commands") if name != self.name]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if not registry.has("commands", cmd_name):
+        cmd_name = ALIASES.get(cmd_name, cmd_name)
+        if cmd_name == self.name or not registry.has("commands", cmd_name):
             return None
         try:
             command: click.Command = registry.load("commands", cmd_name)
@@ -41,8 +47,15 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            raise click.UsageError(f"no command {args[0]!r}; known: {', '.join(self.list_commands(ctx))}", ctx)
+            raise click.UsageError(_no_command(args[0], self.list_commands(ctx)), ctx)
         return super().resolve_command(ctx, args)
+
+
+def _no_command(wanted: str, known: list[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(wanted, known, n=1)
+    return f"no command {wanted!r}; " + (f"did you mean {near[0]!r}" if near else f"known: {', '.join(known)}")
 
 
 def _broken(name: str, error: SessionDBError) -> click.Command:
@@ -54,8 +67,7 @@ def _broken(name: str, error: SessionDBError) -> click.Command:
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(__version__, prog_name="sessiondb", message="%(prog)s %(version)s")
-@options.place
-@options.debug
+@options.common
 @click.pass_context
 def commands(ctx: click.Context) -> None:
     """Keeps the conversations of AI agents, and finds them again.
@@ -78,6 +90,7 @@ def main() -> NoReturn:
 def run(arguments: list[str]) -> int:
     """Run one command line and return its exit code."""
     state = options.State()
+    palette.choose("auto")
     sys.excepthook = _one_sentence
     for stream in (sys.stdout, sys.stderr):
         _never_fail(stream)
@@ -94,8 +107,11 @@ def run(arguments: list[str]) -> int:
         return 1
     except (SessionDBError, OSError) as exc:
         if state.debug:
+            import traceback
+
             traceback.print_exc()
         output.complain(_sentence(exc))
+        _show_candidates(exc)
         return getattr(exc, "exit_code", 1)
     finally:
         if state.debug:
@@ -113,6 +129,15 @@ def _sentence(error: SessionDBError | OSError) -> str:
     if isinstance(error, OSError) and error.strerror and not isinstance(error, SessionDBError):
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error)
+
+
+def _show_candidates(error: Exception) -> None:
+    """The sessions that may have been meant, below the sentence."""
+    now = time.time()
+    for row in getattr(error, "candidates", ()):
+        when = output.ago(row.get("last_active") or row.get("started_at"), now)
+        name = row.get("title") or row.get("preview") or "—"
+        print(f"  {line(row['id'])}  {pad(when, 10)}  {cut(line(name), 60)}", file=sys.stderr)
 
 
 def _never_fail(stream: TextIO) -> None:

@@ -7,15 +7,15 @@ from dataclasses import asdict
 import click
 
 from ..upkeep import Upkeep
-from . import options, output
+from . import answers, options, output
 from .upkeep import looking_after
 
 
-@click.command("optimize")
+@options.command("optimize")
 @click.option("--full", is_flag=True, help="Write the file anew; only while nobody has it open.")
-@options.as_json
+@options.answers
 @looking_after
-def command(keeper: Upkeep, path: str, full: bool, as_json: bool) -> None:
+def command(keeper: Upkeep, path: str, full: bool, form: answers.Form) -> None:
     """Give space back to the disk.
 
     In small steps while others write; Ctrl-C at any time leaves what is done.
@@ -25,9 +25,9 @@ def command(keeper: Upkeep, path: str, full: bool, as_json: bool) -> None:
         sessiondb optimize
     """
     done = keeper.optimize(path, full=full)
-    if as_json:
-        output.say_json(asdict(done))
+    if form:
+        answers.give(form, "optimize", asdict(done))
         return
     output.say(f"{output.size(done.before)} before, {output.size(done.after)} after.")
     if done.note:
-        output.say(output.line(done.note))
+        output.say(done.note)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import time
 from collections.abc import Sequence
 
 import click
@@ -11,27 +11,35 @@ from .. import config
 from ..api.trash import TRASH_DAYS
 from ..db import SessionDB
 from ..errors import Invalid
-from ..models import ListedSession
-from ..upkeep import seconds
-from . import options, output
+from ..models import Filter, ListedSession
+from . import answers, consent, dates, ink, options, output, records, table
+from .pager import paging
 
-DAY = 86_400.0
+Rules = dict[str, str | int | float]
 
 
-@click.command("prune")
-@click.option("--older-than", default="90d", show_default=True, metavar="DAYS", help="Age of the start: 30 or 30d.")
-@options.source
+@options.command("prune")
+@click.option(
+    "--older-than",
+    "days",
+    type=dates.DAYS,
+    default="90d",
+    show_default=True,
+    metavar="DAYS",
+    help="Started before: 30, 30d.",
+)
+@options.selecting
 @click.option("--retention", "by_rules", is_flag=True, help="By the rules of sessiondb.retention in config.yaml.")
 @click.option("--dry-run", is_flag=True, help="Show what would go; change nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@options.as_json
+@consent.yes
+@options.answers
 @options.writing
 def command(
-    db: SessionDB, older_than: str, source: str | None, by_rules: bool, dry_run: bool, yes: bool, as_json: bool
+    db: SessionDB, days: float, where: Filter, by_rules: bool, dry_run: bool, yes: bool, form: answers.Form
 ) -> None:
     """Move ended sessions that started long ago to the trash.
 
-    Sessions that are open or pinned are never touched.
+    Sessions that are open or pinned are never touched. `undelete` brings back what went.
 
     \b
     Example:
@@ -40,52 +48,55 @@ def command(
     from .. import retention
 
     rules = _rules() if by_rules else None
-    going = _going(db, older_than, source, rules)
+    going = _going(db, days, where, rules)
     if dry_run:
-        _show(going, as_json)
+        _show(going, form)
         return
-    if going and not yes and not _confirmed(len(going)):
-        raise click.exceptions.Exit(1)
-    pruned = db.prune_sessions(_days(older_than), source) if rules is None else retention.apply(db, rules)
-    if as_json:
-        output.say_json({"pruned": pruned})
+    if going:
+        consent.require(f"Move {output.count(len(going), 'session')} to the trash?", yes=yes)
+    pruned = db.prune_sessions(days, where=where) if rules is None else retention.apply(db, rules)
+    if form:
+        answers.give(form, "prune", {"dry_run": False, "pruned": pruned})
     else:
         output.say(f"Moved {output.count(pruned, 'session')} to the trash, restorable for {TRASH_DAYS} days.")
 
 
-def _rules() -> dict[str, str | int | float]:
+def _rules() -> Rules:
     rules = dict(config.load().retention)
     if not rules:
         raise Invalid("config.yaml has no rules: add sessiondb.retention, such as {cron: 30d}")
     return rules
 
 
-def _going(
-    db: SessionDB, older_than: str, source: str | None, rules: dict[str, str | int | float] | None
-) -> list[ListedSession]:
+def _going(db: SessionDB, days: float, where: Filter, rules: Rules | None) -> list[ListedSession]:
     from .. import retention
 
     if rules is None:
-        return db.list_prunable(_days(older_than), source)
+        return db.list_prunable(days, where=where)
     return [session for due in retention.due(db, rules) for session in due.sessions]
 
 
-def _days(age: str) -> float:
-    """A plain number is days; else a duration such as 30d or 12h. Raises Invalid."""
-    return float(age) if age.replace(".", "", 1).isdigit() else seconds(age) / DAY
-
-
-def _show(going: Sequence[ListedSession], as_json: bool) -> None:
-    if as_json:
-        output.say_json(going)
+def _show(going: Sequence[ListedSession], form: answers.Form) -> None:
+    if form:
+        found = [records.session(row) for row in going]
+        answers.give(form, "prune", {"dry_run": True, "sessions": found}, records="sessions")
         return
-    for session in going:
-        name = session["title"] or session["preview"] or "—"
-        output.say(f"{output.line(session['id'])}  {output.line(session['source'])}  {output.line(name)}")
-    output.say(f"{output.count(len(going), 'session')} would go.")
+    with paging(not options.state().no_pager):
+        if going:
+            _table(going)
+        output.say(f"{output.count(len(going), 'session')} would go.")
 
 
-def _confirmed(number: int) -> bool:
-    if not output.is_terminal(sys.stdin):
-        raise Invalid("prune asks before it deletes, and there is no terminal to ask on; add --yes")
-    return click.confirm(f"Move {output.count(number, 'session')} to the trash?", err=True)
+def _table(going: Sequence[ListedSession]) -> None:
+    now = time.time()
+    columns = [
+        table.Column("ID", style=ink.dim),
+        table.Column("Source"),
+        table.Column("Started"),
+        table.Column("Title or first words", share=1, least=12, most=60),
+    ]
+    rows = [
+        [row["id"], row["source"], output.ago(row["started_at"], now), row["title"] or row["preview"] or "—"]
+        for row in going
+    ]
+    table.show(columns, rows)

@@ -8,15 +8,16 @@ import click
 
 from ..db import SessionDB
 from ..errors import NotFound
-from . import options, output
+from . import answers, options, output
+from .selection import find_session
 
 
-@click.command("rename")
-@options.session
+@options.command("rename")
+@options.session_word
 @click.argument("words", nargs=-1, required=True, metavar="TITLE...")
-@options.as_json
+@options.answers
 @options.writing
-def command(db: SessionDB, session: str, words: Sequence[str], as_json: bool) -> None:
+def command(db: SessionDB, session: str, words: Sequence[str], form: answers.Form) -> None:
     """Give a SESSION a TITLE.
 
     Several words need no quotes; an empty title ("") takes the title away.
@@ -24,12 +25,13 @@ def command(db: SessionDB, session: str, words: Sequence[str], as_json: bool) ->
     \b
     Example:
         sessiondb rename 20250305_0915 debugging auth flow
+        sessiondb rename latest debugging auth flow
     """
-    found = options.find_session(db, session)
+    found = find_session(db, session)
     if not db.set_session_title(found, " ".join(words)):
         raise NotFound(f"session {found!r} was deleted meanwhile")
     title = db.get_session_title(found)
-    if as_json:
-        output.say_json({"id": found, "title": title})
+    if form:
+        answers.give(form, "rename", {"id": found, "title": title})
     else:
-        output.say(f"{output.line(found)} is now {title!r}." if title else f"{output.line(found)} has no title now.")
+        output.say(f"{found} is now {title!r}." if title else f"{found} has no title now.")

@@ -8,17 +8,18 @@ from dataclasses import asdict
 import click
 
 from ..upkeep import Salvage, Upkeep
-from . import options, output
+from . import answers, options, output
+from .text import line
 from .upkeep import looking_after
 
 _MOST_NAMES = 20
 
 
-@click.command("repair")
+@options.command("repair")
 @click.option("--output", "target", metavar="FILE", help="The new file; beside the store by default.")
-@options.as_json
+@options.answers
 @looking_after
-def command(keeper: Upkeep, path: str, target: str | None, as_json: bool) -> None:
+def command(keeper: Upkeep, path: str, target: str | None, form: answers.Form) -> None:
     """Salvage a damaged store into a new file.
 
     The store itself is not changed, and nobody may have it open. What was saved and lost is told table by table.
@@ -29,8 +30,8 @@ def command(keeper: Upkeep, path: str, target: str | None, as_json: bool) -> Non
         sessiondb restore ~/.sessiondb/state.db.repaired-20250305-091523 --over
     """
     salvage = keeper.repair(path, target)
-    if as_json:
-        output.say_json({"complete": salvage.complete, **asdict(salvage)})
+    if form:
+        answers.give(form, "repair", {"complete": salvage.complete, **asdict(salvage)})
     else:
         print_salvage(salvage)
 
@@ -44,9 +45,9 @@ def print_salvage(salvage: Salvage) -> None:
     _name("sessions with lost messages", _placed(salvage.lost_messages))
     _name("sessions with altered messages", _placed(salvage.altered_messages))
     for note in salvage.notes:
-        output.say(f"note: {output.line(note)}")
-    output.say(f"Salvaged to {output.line(salvage.target)}; {output.line(salvage.source)} is as it was.")
-    output.say(f"    next: sessiondb restore {output.line(salvage.target)} --over")
+        output.say(f"note: {line(note)}")
+    output.say(f"Salvaged to {line(salvage.target)}; {line(salvage.source)} is as it was.")
+    output.say(f"    next: sessiondb restore {line(salvage.target)} --over")
 
 
 def _placed(positions: dict[str, list[int]]) -> list[str]:
@@ -55,7 +56,7 @@ def _placed(positions: dict[str, list[int]]) -> list[str]:
 
 def _name(what: str, names: list[str]) -> None:
     if names:
-        output.say(f"{what}: {_short(map(output.line, names), len(names))}")
+        output.say(f"{what}: {_short(map(line, names), len(names))}")
 
 
 def _short(names: Iterable[str], count: int) -> str:

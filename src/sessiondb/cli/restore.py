@@ -7,17 +7,17 @@ from dataclasses import asdict
 import click
 
 from ..upkeep import Upkeep
-from . import options, output
+from . import answers, options, output
 from .upkeep import looking_after
 
 
-@click.command("restore")
+@options.command("restore")
 @click.argument("backup", metavar="BACKUP")
 @click.option("--to", "target", metavar="FILE", help="Restore into this new file.")
 @click.option("--over", is_flag=True, help="Restore in the place of the store, which is kept aside.")
-@options.as_json
+@options.answers
 @looking_after
-def command(keeper: Upkeep, path: str, backup: str, target: str | None, over: bool, as_json: bool) -> None:
+def command(keeper: Upkeep, path: str, backup: str, target: str | None, over: bool, form: answers.Form) -> None:
     """Make a BACKUP a store again.
 
     It is verified first. A store is replaced only while nobody has it open, and its files are kept under another
@@ -31,10 +31,10 @@ def command(keeper: Upkeep, path: str, backup: str, target: str | None, over: bo
     if (target is None) == (not over):
         raise click.UsageError("say where: --to FILE for a new file, or --over for the store's place")
     restored = keeper.restore(backup, path if target is None else target, over=over)
-    if as_json:
-        output.say_json(asdict(restored))
+    if form:
+        answers.give(form, "restore", asdict(restored))
         return
     counts = f"{output.count(restored.sessions, 'session')}, {output.count(restored.messages, 'message')}"
-    output.say(f"Restored {counts} to {output.line(restored.path)}.")
+    output.say(f"Restored {counts} to {restored.path}.")
     if restored.kept_aside:
-        output.say(f"What was there is now {output.line(restored.kept_aside)}.")
+        output.say(f"What was there is now {restored.kept_aside}.")

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 
 from ..db import SessionDB
 from ..errors import Invalid
-from ..models import SearchHit
+from ..models import Filter, MessageFilter
 from ..search.query import parse
-from . import options, output
+from . import answers, finding, hits, options, output
+from .pager import paging
 
 
-@click.command("search")
+@options.command("search")
 @click.argument("words", nargs=-1, required=True, metavar="QUERY...")
-@options.source
-@click.option("--role", metavar="NAME", help="Only messages of this role, such as user or assistant.")
+@options.selecting
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=20, show_default=True, metavar="N", help="At most so many messages."
+    "--role", "roles", multiple=True, metavar="NAME", help="Only messages of this role, such as user; repeatable."
 )
+@options.limit(20, "messages")
 @click.option(
     "--order",
     type=click.Choice(["relevance", "newest", "oldest"]),
@@ -28,54 +30,73 @@ from . import options, output
     show_default=True,
     help="Which messages come first.",
 )
-@options.as_json
+@click.option(
+    "-C", "--context", type=click.IntRange(min=0), default=0, metavar="N", help="With N messages before and after."
+)
+@click.option("--exact", is_flag=True, help="Only messages with all words as typed.")
+@click.option(
+    "--mode",
+    type=click.Choice(["words", "substring", "fuzzy", "regex"]),
+    default="words",
+    show_default=True,
+    help="How to compare: whole words, parts of words, words with slips, patterns.",
+)
+@click.option("--explain", is_flag=True, help="Tell how the query was understood, and the scores.")
+@options.answers
 @options.searching
 def command(
-    db: SessionDB, words: Sequence[str], source: str | None, role: str | None, limit: int, order: str, as_json: bool
+    db: SessionDB,
+    words: Sequence[str],
+    where: Filter,
+    roles: Sequence[str],
+    limit: int,
+    order: str,
+    context: int,
+    exact: bool,
+    mode: str,
+    explain: bool,
+    form: answers.Form,
 ) -> None:
-    """Find messages that hold all words.
+    """Find messages by their words, or by a plain question.
 
-    Also "phrases", OR, NOT, prefix* and filters such as source:cli or since:7d. Paths, URLs and commands are found
-    as typed; write -- before a query with words that begin with a dash.
+    Messages that hold all words come first, then those that hold most, marked ≈. Also "phrases", OR, NOT, prefix* and
+    filters such as source:cli or since:7d. Paths, URLs and commands are found as typed; write -- before a query with
+    words that begin with a dash.
 
     \b
     Example:
         sessiondb search nginx 502
-        sessiondb search '"out of memory" OR oom' --source cli
-        sessiondb search -- rm -rf
+        sessiondb search when did we move staging to port 8443
+        sessiondb search '"out of memory" OR oom' --since 7d -C 1
+        sessiondb search --exact -- rm -rf
     """
     query = " ".join(words)
-    problem = parse(query).problem
+    problem = parse(query).problem if mode == "words" else None
     if problem:
         raise Invalid(problem)
-    hits = db.search_messages(
-        query,
-        source_filter=(source,) if source else None,
-        role_filter=(role,) if role else None,
-        limit=limit,
-        order=order,
-    )
-    if as_json:
-        output.say_json(hits)
-    elif hits:
-        print_hits(hits, time.time())
-    else:
-        output.say(f"No message matches {query!r}.")
+    wanted = finding.Wanted(query, where, MessageFilter(tuple(roles)), limit, order, mode, exact)
+    found = finding.find(db, wanted)
+    if form:
+        answers.give(form, "search", _document(db, found, context, explain), records="hits")
+        return
+    for notice in found.notices:
+        output.complain(notice)
+    with paging(not options.state().no_pager):
+        if explain:
+            hits.show_explanation(found.explanation())
+        if found.hits:
+            hits.show(db, found.hits, time.time(), context=context, scores=explain)
+        else:
+            hits.show_nothing(query, found.did_you_mean)
 
 
-def print_hits(hits: Sequence[SearchHit], now: float) -> None:
-    """Sessions in the order of their best hit, their hits below them."""
-    sessions: dict[str, list[SearchHit]] = {}
-    for hit in hits:
-        sessions.setdefault(hit["session_id"], []).append(hit)
-    for number, found in enumerate(sessions.values()):
-        if number:
-            output.say()
-        output.say(heading(found[0], now))
-        for hit in found:
-            output.say(f"  {hit['role']}: {output.line(hit['snippet'])}")
-
-
-def heading(hit: SearchHit, now: float) -> str:
-    title = f"{output.line(hit['title'])} · " if hit["title"] else ""
-    return f"{title}{output.line(hit['session_id'])} · {hit['source']} · {output.ago(hit['timestamp'], now)}"
+def _document(db: SessionDB, found: finding.Found, context: int, explain: bool) -> dict[str, Any]:
+    listed: list[Mapping[str, Any]] = [hits.record(db, hit, context) for hit in found.hits]
+    facts = {
+        "query": found.query,
+        "total": found.total,
+        "index_lag": found.index_lag,
+        "notices": list(found.notices),
+        "did_you_mean": None if listed else found.did_you_mean,
+    }
+    return {**facts, **({"explanation": found.explanation()} if explain else {}), "hits": listed}

@@ -2,83 +2,131 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from ..db import SessionDB
+from ..errors import NotFound
 from ..models import MessageRow, SessionRow
-from ..rows import text_of
-from . import options, output
+from ..recap import recap
+from . import answers, conversation, ink, options, output, records
+from .pager import paging
+from .selection import find_session
+
+# A recap needs the end of a conversation; tools may have been called often between two sentences.
+_READ_FOR_RECAP = 400
 
 
-@click.command("show")
-@options.session
-@click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the last N messages.")
+@options.command("show")
+@options.maybe_session
+@click.option("--full", is_flag=True, help="Every message, whole.")
+@click.option("--last", type=click.IntRange(min=1), metavar="N", help="The last N messages, whole.")
+@click.option("--tools", is_flag=True, help="Tool calls with their arguments and results too.")
+@click.option("--reasoning", is_flag=True, help="What the model thought, too.")
+@click.option(
+    "--around", type=click.IntRange(min=1), metavar="MSG", help="The message of this number, and its neighbours."
+)
+@click.option(
+    "-C", "--context", type=click.IntRange(min=0), default=5, show_default=True, metavar="N", help="So many neighbours."
+)
 @click.option("--tip", is_flag=True, help="Where a compressed conversation went on, not where it began.")
-@options.as_json
+@options.answers
 @options.reading
-def command(db: SessionDB, session: str, last: int | None, tip: bool, as_json: bool) -> None:
-    """Show the messages of a SESSION.
+def command(
+    db: SessionDB,
+    session: str | None,
+    full: bool,
+    last: int | None,
+    tools: bool,
+    reasoning: bool,
+    around: int | None,
+    context: int,
+    tip: bool,
+    form: answers.Form,
+) -> None:
+    """Show a SESSION: how it ended, or all of it.
 
-    SESSION is an id, the beginning of an id, or a title.
+    SESSION is an id, the beginning of an id, a title, `latest`, or -1, -2 and so on, counted from the last active;
+    with --around it may be left out. Without other options the last exchanges are shown, shortened.
 
     \b
     Example:
-        sessiondb show "refactoring auth" --last 10
+        sessiondb show latest
+        sessiondb show refactoring auth --full --tools
+        sessiondb show -1 --last 10
     """
-    found = options.find_session(db, session)
-    if tip:
-        found = db.get_compression_tip(found)
-    row = db.get_session(found)
-    messages = db.get_messages(found, limit=last, newest=last is not None)
-    if as_json:
-        output.say_json({**(row or {}), "messages": messages})
-    elif row is not None:
-        print_head(row)
-        print_messages(messages, row["message_count"] - len(messages))
+    row = _chosen(db, session, around, tip)
+    whole = full or last is not None or around is not None or tools or reasoning
+    messages = _messages(db, row, around, context, last if whole or form else _READ_FOR_RECAP)
+    if form:
+        found = [records.message(message) for message in messages]
+        answers.give(form, "show", {"session": records.session(row), "messages": found}, records="messages")
+        return
+    with paging(not options.state().no_pager):
+        _head(row)
+        if whole:
+            _earlier(row["message_count"] - len(messages) if around is None else 0)
+            conversation.show(messages, tools=tools, reasoning=reasoning, focus=around)
+        else:
+            _recap(row, messages)
 
 
-def print_head(row: SessionRow) -> None:
+def _chosen(db: SessionDB, session: str | None, around: int | None, tip: bool) -> SessionRow:
+    if session is None and around is None:
+        raise click.UsageError("Missing argument 'SESSION'.", click.get_current_context())
+    if session is None:
+        message = db.provider.get_message(around or 0)
+        if message is None:
+            raise NotFound(f"no message {around}; `sessiondb search` tells the numbers of messages")
+        found = message["session_id"]
+    else:
+        found = find_session(db, session)
+    row = db.get_session(db.get_compression_tip(found) if tip else found)
+    if row is None:
+        raise NotFound(f"session {found!r} was deleted meanwhile")
+    return row
+
+
+def _messages(db: SessionDB, row: SessionRow, around: int | None, context: int, last: int | None) -> list[MessageRow]:
+    if around is not None:
+        return db.get_messages_around(row["id"], around, window=context)
+    return db.get_messages(row["id"], limit=last, newest=last is not None)
+
+
+def _head(row: SessionRow) -> None:
     facts = [
+        row["id"] if row["title"] else None,
         row["source"],
         row["model"],
         output.moment(row["started_at"]),
         output.count(row["message_count"], "message"),
+        row["cwd"],
         f"continues {row['parent_session_id']}" if row["relation"] == "compression" else None,
         f"ended: {row['end_reason']}" if row["end_reason"] else None,
+        "archived" if row["archived_at"] else None,
+        "pinned" if row["pinned_at"] else None,
     ]
-    output.say(output.line(row["title"] or row["id"]))
-    if row["title"]:
-        output.say(output.line(row["id"]))
-    output.say(" · ".join(output.line(fact) for fact in facts if fact))
-
-
-def print_messages(messages: list[MessageRow], earlier: int) -> None:
+    output.say(ink.bold(row["title"] or row["id"]))
+    output.say(ink.dim(" · ".join(str(fact) for fact in facts if fact)))
     output.say()
-    if earlier > 0:
-        output.say(f"… {output.count(earlier, 'earlier message')} …")
-    for message in messages:
-        output.say(f"{speaker(message)}: {spoken(message)}")
 
 
-def speaker(message: MessageRow) -> str:
-    return output.line(f"{message['role']} ({message['tool_name']})" if message["tool_name"] else message["role"])
+def _earlier(number: int) -> None:
+    if number > 0:
+        output.say(ink.dim(f"... {output.count(number, 'earlier message')} ..."))
+        output.say()
 
 
-def spoken(message: MessageRow) -> str:
-    """The words of a message, and the tools it called."""
-    calls = [f"[{name}]" for name in called(message["tool_calls"])]
-    return " ".join(filter(None, [text_of(message["content"]), *calls]))
-
-
-def called(tool_calls: Any) -> list[str]:
-    calls = tool_calls if isinstance(tool_calls, list) else [tool_calls] if tool_calls else []
-    return [_name(call) for call in calls]
-
-
-def _name(call: Any) -> str:
-    if not isinstance(call, dict):
-        return "tool call"
-    function = call.get("function")
-    return str((function.get("name") if isinstance(function, dict) else None) or call.get("name") or "tool call")
+def _recap(row: SessionRow, messages: list[MessageRow]) -> None:
+    made = recap(messages)
+    shown = sum(entry.messages for entry in made.entries)
+    if made.earlier or len(messages) < row["message_count"]:
+        unread = row["message_count"] - len(messages)
+        _earlier(made.earlier + unread)
+    for entry in made.entries:
+        output.say(conversation.mark(entry.role), " ", ink.bold(entry.role))
+        for codes, text in (("", entry.text), ("2", entry.tools)):
+            if text:
+                conversation.say_indented(text, codes)
+        output.say()
+    if not shown:
+        output.say(ink.dim("Nothing was said."))

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import click
-
 from ..db import SessionDB
-from . import options, output
+from . import answers, ink, options, output
 
 
-@click.command("stats")
-@options.as_json
+@options.command("stats")
+@options.answers
 @options.reading
-def command(db: SessionDB, as_json: bool) -> None:
+def command(db: SessionDB, form: answers.Form) -> None:
     """Count sessions and messages, by source.
 
     \b
     Example:
+        sessiondb stats
         sessiondb stats --json
     """
     stats = db.stats()
-    if as_json:
-        output.say_json(stats)
+    if form:
+        answers.give(form, "stats", stats)
         return
     output.say(f"Total sessions: {stats['sessions']}")
     output.say(f"Total messages: {stats['messages']}")
     for source, sessions in stats["sources"].items():
-        output.say(f"  {output.line(source)}: {output.count(sessions, 'session')}")
-    output.say(f"Database size: {output.size(stats['size_bytes'] or 0)}")
+        output.say(f"  {source}: {output.count(sessions, 'session')}")
+    index = stats.get("index_bytes")
+    whole = stats["size_bytes"] or 0
+    shares = "" if index is None else f" (messages {output.size(whole - index)}, search index {output.size(index)})"
+    output.say(f"Database size: {output.size(whole)}", ink.dim(shares))

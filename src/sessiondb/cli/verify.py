@@ -13,19 +13,20 @@ import click
 from ..errors import Corrupt
 from ..upkeep import of
 from ..verify import Report, verify_export
-from . import options, output
-from .upkeep import Progress
+from . import answers, options, output
+from .progress import Progress
+from .selection import find_session
+from .store import open_store
 
 _SQLITE = b"SQLite format 3\0"
 
 
-@click.command("verify")
-@click.argument("target", metavar="[SESSION|FILE]", required=False)
-@options.as_json
-@options.place
-@options.debug
+@options.command("verify")
+@options.maybe_session_or_file
+@options.answers
+@options.common
 @click.pass_obj
-def command(state: options.State, target: str | None, as_json: bool) -> None:
+def command(state: options.State, target: str | None, form: answers.Form) -> None:
     """Check that every message is there as stored.
 
     All sessions of the store, one SESSION, or a FILE: a backup, which is left untouched, or an export. Exit code 6
@@ -37,8 +38,8 @@ def command(state: options.State, target: str | None, as_json: bool) -> None:
         sessiondb verify state.db.20250305-091523.bak
     """
     report = _of_file(target) if target and os.path.isfile(target) else _of_store(state.place, target)
-    if as_json:
-        output.say_json({"ok": report.ok, **asdict(report)})
+    if form:
+        answers.give(form, "verify", {"ok": report.ok, **asdict(report)})
     else:
         print_report(report)
     if not report.ok:
@@ -46,27 +47,21 @@ def command(state: options.State, target: str | None, as_json: bool) -> None:
 
 
 def _of_store(place: str | None, session: str | None) -> Report:
-    with options.open_store(place, read_only=True) as db:
-        chosen = None if session is None else options.find_session(db, session)
-        progress = Progress(db.stats()["messages"] if session is None else None)
-        try:
+    with open_store(place, read_only=True) as db:
+        chosen = None if session is None else find_session(db, session)
+        with Progress(db.stats()["messages"] if session is None else None) as progress:
             return db.verify(chosen, tick=progress)
-        finally:
-            progress.finish()
 
 
 def _of_file(path: str) -> Report:
-    progress = Progress()
-    try:
-        # Nothing else in this process has the file open: reading its beginning by hand is safe.
-        with open(path, "rb") as file:
-            is_database = file.read(len(_SQLITE)) == _SQLITE
+    # Nothing else in this process has the file open: reading its beginning by hand is safe.
+    with open(path, "rb") as file:
+        is_database = file.read(len(_SQLITE)) == _SQLITE
+    with Progress() as progress:
         if is_database:
             report: Report = of("sqlite").verify(path, progress)
             return report
         return verify_export(_documents(path), progress)
-    finally:
-        progress.finish()
 
 
 def _documents(path: str) -> Iterator[Mapping[str, Any] | Exception]:
@@ -88,4 +83,4 @@ def print_report(report: Report) -> None:
             f"{output.count(report.not_adopted, 'message')} of older code not adopted yet; the next write does it."
         )
     for problem in report.problems:
-        output.say(f"{output.line(problem.session_id)}: {problem.message}")
+        output.say(f"{problem.session_id}: {problem.message}")

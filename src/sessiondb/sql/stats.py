@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from ..models import SESSION_COLUMNS, TOKEN_COLUMNS, Filter, SessionRow
-from ..provider import SessionDBProvider
+from ..models import SESSION_COLUMNS, SESSION_FACTS, TOKEN_COLUMNS, Activity, Filter, MessageFilter, SessionRow
+from ..provider import SessionDBProvider, activity_order
 from . import rows
 from .driver import Driver, Tx, read, write
 from .escape import unescape
-from .filters import sessions_where
+from .filters import messages_where, sessions_where
 
 SOURCES = """
     SELECT source, COUNT(*) AS sessions
@@ -44,6 +44,10 @@ class StatPrimitives(SessionDBProvider):
     def size_bytes(self) -> int:
         """What the store takes on disk, index included."""
 
+    def index_bytes(self) -> int | None:
+        """What of it the search index takes; None where that cannot be told apart."""
+        return None
+
     @read
     def usage_by_model(self, tx: Tx, where: Filter) -> list[dict[str, Any]]:
         chosen = sessions_where(where)
@@ -75,8 +79,68 @@ class StatPrimitives(SessionDBProvider):
         )
         return rows.sessions(found)
 
+    @read
+    def session_facts(self, tx: Tx, where: Filter) -> list[SessionRow]:
+        chosen = sessions_where(where)
+        found = tx.rows(
+            f"""
+            SELECT {rows.prefixed(SESSION_FACTS, "s")}
+              FROM sessions s
+             WHERE {chosen.sql}
+             ORDER BY s.started_at DESC, s.id DESC
+            """,
+            chosen.params,
+        )
+        facts = [rows.named(SESSION_FACTS, row) for row in found]
+        for row in facts:
+            row["last_active"] = row["started_at"] if row["last_active"] is None else row["last_active"]
+        return facts  # type: ignore[return-value]
+
+    @read
+    def activity(self, tx: Tx, where: Filter, messages: MessageFilter, step: float) -> list[Activity]:
+        chosen = sessions_where(where)
+        messages_where(chosen, messages)
+        # CROSS: of the sessions selected, their messages; SQLite would rather read all messages there are.
+        found = tx.rows(
+            f"""
+            SELECT FLOOR(m.timestamp / :step), m.role, m.tool_name, COUNT(*)
+              FROM sessions s
+             CROSS JOIN messages m
+             WHERE m.session_id = s.id
+               AND {chosen.sql}
+             GROUP BY 1, 2, 3
+            """,
+            chosen.params | {"step": float(step)},
+        )
+        counted = (
+            Activity(float(place) * step, unescape(role), unescape(tool) if tool is not None else None, count)
+            for place, role, tool, count in found
+        )
+        return sorted(counted, key=activity_order)
+
+    @read
+    def tool_usage(self, tx: Tx, where: Filter, since: float | None, until: float | None) -> dict[str, int]:
+        chosen = sessions_where(where)
+        if since is not None:
+            chosen.add("t.created_at >= :called_since", called_since=since)
+        if until is not None:
+            chosen.add("t.created_at < :called_until", called_until=until)
+        found = tx.rows(
+            f"""
+            SELECT COALESCE(t.tool_name, ''), COUNT(*)
+              FROM sessions s
+             CROSS JOIN tool_calls t
+             WHERE t.session_id = s.id
+               AND {chosen.sql}
+             GROUP BY 1
+            """,
+            chosen.params,
+        )
+        counts = [(unescape(name), count) for name, count in found]
+        return dict(sorted(counts, key=lambda counted: (-counted[1], counted[0])))
+
     def stats(self) -> dict[str, Any]:
-        return {**self._totals(), "size_bytes": self.size_bytes()}
+        return {**self._totals(), "size_bytes": self.size_bytes(), "index_bytes": self.index_bytes()}
 
     @read
     def _totals(self, tx: Tx) -> dict[str, Any]:

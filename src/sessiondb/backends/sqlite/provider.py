@@ -138,7 +138,12 @@ class SQLiteProvider(SQLProvider):
         self.driver.engine.searcher().index(tick)
 
     def size_bytes(self) -> int:
-        return sum(_size(f"{self.path}{suffix}") for suffix in ("", "-wal"))
+        return sum(_size(f"{self.path}{suffix}") for suffix in ("", "-wal")) + self.index_bytes()
+
+    def index_bytes(self) -> int:
+        from .index.files import generations
+
+        return sum(_size(path) + _size(f"{path}-wal") for _, path in generations(self.path or ""))
 
     def health(self) -> dict[str, Any]:
         settings = self.driver.read(_settings)

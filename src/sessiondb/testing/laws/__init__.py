@@ -16,7 +16,7 @@ from .appending import BatchLaws, ExpectationLaws, KeyLaws
 from .base import LawBase, NewSession, NewStore, OpenProvider
 from .closed import ClosedLaws
 from .exact import ExactLaws
-from .facts import HealthLaws, MetaLaws, StatsLaws
+from .facts import HealthLaws, InsightLaws, MetaLaws, StatsLaws
 from .input import ErrorLaws, MessageInputLaws, PageInputLaws, SessionInputLaws, UsageInputLaws
 from .ledger import LedgerLaws, TamperLaws
 from .life import LifeLaws
@@ -48,7 +48,7 @@ GROUPS: tuple[type[LawBase], ...] = (
     DeleteLaws, RestoreLaws, RelinkLaws, EmptyTrashLaws, PruneLaws, ExportLaws, ImportLaws,
     WordLaws, HitLaws, NarrowLaws, SearchOrderLaws,
     SessionInputLaws, UsageInputLaws, MessageInputLaws, PageInputLaws, ErrorLaws, ClosedLaws,
-    LedgerLaws, MetaLaws, StatsLaws, HealthLaws, ThreadLaws, LifeLaws, OracleLaws,
+    LedgerLaws, MetaLaws, StatsLaws, InsightLaws, HealthLaws, ThreadLaws, LifeLaws, OracleLaws,
 )  # fmt: skip
 
 

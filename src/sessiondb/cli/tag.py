@@ -1,0 +1,37 @@
+"""`sessiondb tag`"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from ..db import SessionDB
+from . import answers, options, output
+from .selection import find_session
+
+
+@options.command("tag")
+@options.session_word
+@click.argument("tags", nargs=-1, metavar="[TAG]...")
+@click.option("--remove", multiple=True, metavar="TAG", help="Take this tag away; repeatable.")
+@options.answers
+@options.writing
+def command(db: SessionDB, session: str, tags: Sequence[str], remove: Sequence[str], form: answers.Form) -> None:
+    """Add tags to a SESSION, or show those it has.
+
+    `list --tag` and `tag:` in a search choose by them. A title of several words is quoted here.
+
+    \b
+    Example:
+        sessiondb tag latest work urgent
+        sessiondb tag latest --remove urgent
+    """
+    found = find_session(db, session)
+    if tags:
+        db.tag_session(found, *tags)
+    has = db.untag_session(found, *remove) if remove else db.get_tags(found)
+    if form:
+        answers.give(form, "tag", {"id": found, "tags": has})
+    else:
+        output.say(f"{found}: {', '.join(has) if has else 'no tags'}")
