@@ -44,6 +44,8 @@ LAYERS = {
     "sessiondb.titles": "pure",
     "sessiondb.retention": "parts",
     "sessiondb.tools": "parts",
+    "sessiondb.llm": "pure",
+    "sessiondb.titling": "parts",
     "sessiondb.upkeep": "pure",
     "sessiondb.pricing": "pure",
     "sessiondb.provider": "provider",

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-PROGRAMS = frozenset(
-    "apt apt-get awk bash brew bun cat cd chmod chown cmake cp crontab curl cut df diff dig dnf docker-compose du echo "
-    "env export find ffmpeg flask gcc gdb gh go grep gunzip gzip head helm htop hg java journalctl jq kill killall less "
-    "ln ls lsof make mariadb mkdir mongosh mount mv mvn mypy mysql mysqldump nano nc netstat nft nginx node nohup nmap "
-    "openssl patch perl pg_dump pg_restore ping pkill podman ps psql pytest python python3 redis-cli rg rm rsync ruby "
-    "ruff rustc scp screen sed sh sort source sqlite3 ss ssh strace sudo tail tar tee terraform tmux touch traceroute "
-    "tsc uname unzip uvicorn vim watch wc wget which xargs yarn zip zsh".split()
-)
+_PROGRAMS = """
+    apt apt-get awk bash brew bun cat cd chmod chown cmake cp crontab curl cut df diff dig dnf docker-compose
+    du echo env export find ffmpeg flask gcc gdb gh go grep gunzip gzip head helm htop hg java journalctl jq
+    kill killall less ln ls lsof make mariadb mkdir mongosh mount mv mvn mypy mysql mysqldump nano nc netstat
+    nft nginx node nohup nmap openssl patch perl pg_dump pg_restore ping pkill podman ps psql pytest python
+    python3 redis-cli rg rm rsync ruby ruff rustc scp screen sed sh sort source sqlite3 ss ssh strace sudo
+    tail tar tee terraform tmux touch traceroute tsc uname unzip uvicorn vim watch wc wget which xargs yarn
+    zip zsh
+"""
+PROGRAMS = frozenset(_PROGRAMS.split())
 
 # Programs whose name is an English word or stands in prose: what must follow it.
 SUBCOMMANDS = {
     name: frozenset(words.split())
     for name, words in {
-        "git": "add bisect blame branch checkout cherry-pick clean clone commit config diff fetch grep init log merge mv "
+        "git": "add bisect blame branch checkout cherry-pick clean clone commit config diff fetch grep init "
+        "log merge mv "
         "pull push rebase reflog remote reset restore revert rm show stash status submodule switch tag worktree",
-        "docker": "build compose container cp exec image images inspect kill login logs network pull ps push restart rm rmi "
+        "docker": "build compose container cp exec image images inspect kill login logs network pull ps push "
+        "restart rm rmi "
         "run save start stats stop system tag volume",
         "kubectl": "apply config create delete describe edit exec expose get label logs patch port-forward rollout run "
         "scale set top",
@@ -51,7 +55,8 @@ DECISION = (
     rf"{_WE}(?:'ve| have| has| had| all| both| finally)* (?:decided|agreed (?:on|to|that)|settled (?:on|for)|opted|"
     r"chose|picked|went with|concluded|are settled on)\b",
     r"\b(?:have|has|'ve) (?:decided|chosen|settled)\b",
-    r"^(?:(?:ok|okay|fine|alright|right|so|then|yes|great|good)[,.:]? )*(?:then )?let'?s (?:go with|go for|use|keep|stick|"
+    r"^(?:(?:ok|okay|fine|alright|right|so|then|yes|great|good)[,.:]? )*(?:then )?let'?s (?:go with|go for|use|"
+    r"keep|stick|"
     r"stay with|settle|drop|take|switch|adopt|move to|do it|do option|ship|pin|make it)\b",
     r"\bwe(?:'re| are) (?:going with|sticking with|dropping|switching to|keeping)\b",
     r"\bwe(?:'ll| will) (?:go with|use|keep|stick|stay with|adopt|drop|switch|ship|migrate|move)\b",
@@ -89,19 +94,23 @@ TODO = (
     r"\bTODO\b(?! list| app| item)(?=[:(\s]|$)(?-i:(?<=TODO))",
     r"\bFIXME\b",
     r"^[-*+] \[ \]",
-    r"^(?:next steps?|follow[- ]?ups?|pending|open (?:questions?|items?|issues?|points?)|unresolved|remaining|action items?|"
+    r"^(?:next steps?|follow[- ]?ups?|pending|open (?:questions?|items?|issues?|points?)|unresolved|remaining|"
+    r"action items?|"
     r"still (?:open|to do)|left to do|to[- ]do|not done yet)\s*[:：]",
     r"\b(?:don't|do not|never) forget\b",
     r"\bremind me\b",
     r"\b(?:^|please )remember to\b",
     r"\bstill (?:needs?|have to|has to|must|failing|fails|broken|missing|open|to do|to be|unclear|not)\b",
     r"\b(?:is|are) still (?:failing|broken|missing|open|unclear|pending|not)\b",
-    r"(?:\bnot|n't)\b[^.]*\b(?:fixed|solved|resolved|done|finished|merged|implemented|addressed|working|deployed) yet\b",
+    r"(?:\bnot|n't)\b[^.]*\b(?:fixed|solved|resolved|done|finished|merged|implemented|addressed|working|"
+    r"deployed) yet\b",
     r"\bneeds? (?:another look|to be \w+ed|fixing|work|investigation|a test|follow[- ]?up)\b",
-    r"\bI(?:'ll| will) (?:look into|check|come back|fix|investigate|follow up|get back|revisit|do (?:it|that|this)|handle|"
+    r"\bI(?:'ll| will) (?:look into|check|come back|fix|investigate|follow up|get back|revisit|do (?:it|that|"
+    r"this)|handle|"
     r"take care|try)\b[^.]*\b(?:later|tomorrow|next|soon|tonight|monday|tuesday|wednesday|thursday|friday|again)\b",
     r"\b(?:someone|somebody|one of us) (?:should|has to|needs to|must)\b",
-    r"\bwe(?: still)? (?:should|must|need to|have to|ought to) (?:also )?(?:add|write|fix|check|update|remove|document|test|"
+    r"\bwe(?: still)? (?:should|must|need to|have to|ought to) (?:also )?(?:add|write|fix|check|update|remove|"
+    r"document|test|"
     r"investigate|move|rename|migrate|delete|create|measure|clean|find out|ask|tell|rotate|backfill|review)\b",
     r"\bremains to be\b",
     r"^follow up\b",
