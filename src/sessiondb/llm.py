@@ -54,7 +54,8 @@ class Endpoint:
                 answer = client.chat.completions.create(
                     model=self.model, messages=list(messages), max_tokens=max_tokens, temperature=0.1
                 )
-        except openai.OpenAIError as exc:
+        # The package lets the ValueError of an answer that is no JSON through.
+        except (openai.OpenAIError, ValueError) as exc:
             raise NoAnswer(f"{self.base_url} did not answer: {_reason(exc)}") from exc
         text = _text(answer)
         if not text:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from recall_endpoint import ChatEndpoint
+from recall_names import Tell
 
 from sessiondb import SessionDB
 from sessiondb.backends.memory import MemoryProvider
 from sessiondb.testing.clock import FakeClock
-
-Tell = Callable[..., list[int]]
 
 
 @pytest.fixture
@@ -47,3 +47,9 @@ def tell(db: SessionDB, clock: FakeClock) -> Tell:
         )
 
     return told
+
+
+@pytest.fixture
+def endpoint() -> Iterator[ChatEndpoint]:
+    with ChatEndpoint() as server:
+        yield server

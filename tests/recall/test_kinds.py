@@ -1,4 +1,4 @@
-"""Commands, paths, URLs, decisions and open items are told by their form and by cues; measured on labelled sentences."""
+"""Commands, paths, URLs, decisions and open items are told by form and cues; measured on labelled sentences."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sessiondb.search.kinds import KINDS, Item, extract, items
+from sessiondb.search.kinds import KINDS, extract
 
 HERE = Path(__file__).parent / "kinds"
 LETTERS = {"c": "command", "p": "path", "u": "url", "d": "decision", "t": "todo"}

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from recall_names import Tell
 
-from conftest import Tell
 from sessiondb import Invalid, NotFound, SessionDB
 from sessiondb.testing.clock import FakeClock
 from sessiondb.tools.request import LEAST_CHARACTERS
