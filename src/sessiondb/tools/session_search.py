@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import Invalid, NotFound, SessionDBError
 from ..jsontext import dumps
-from ..models import MessageRow, SessionRow
+from ..models import MessageRow
 from ..search.kinds import KINDS
 from . import entries
 from .budget import fitted
 from .discovery import discover
+from .naming import found_session
 from .request import MAX_LIMIT, MAX_WINDOW, SORTS, Request, understood
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ class _Reader:
 
     def __init__(self, db: SessionDB, request: Request, current: str | None) -> None:
         self.db, self.request, self.current = db, request, current
-        self.session = self._found(request.session_id or "")
+        self.session = found_session(db, request.session_id or "")
 
     def scroll(self, message_id: int) -> Answer:
         """The message with its neighbours; a message of another session of the lineage is shown there."""
@@ -157,13 +158,6 @@ class _Reader:
             answer["omitted"] = omitted
             answer["notice"] = "the middle is left out; around_message_id shows any part of it"
         return self._fitted(answer, rows)
-
-    def _found(self, wanted: str) -> SessionRow:
-        resolved = self.db.resolve_session_id(wanted) or self.db.resolve_session_by_title(wanted)
-        session = self.db.get_session(resolved) if resolved else None
-        if session is None:
-            raise NotFound(f"no session {wanted!r}; call session_search without arguments for the recent ones")
-        return session
 
     def _related(self, session_id: str) -> bool:
         own = self.session["id"]
