@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help demo test lint format bench torture servers clean
+.PHONY: help demo test lint format pages bench torture servers shells clean
 
 help: ## Show these targets.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,7 +18,7 @@ help: ## Show these targets.
 demo: $(VENV)/.package ## Write conversations into a throw-away home, then list, search, resume and count them.
 	@$(BIN)/python examples/demo.py
 
-test: $(VENV)/.dev servers lint ## Check and test everything.
+test: $(VENV)/.dev servers shells lint ## Check and test everything.
 	$(PYTEST) -n 2 -m "not alone"
 	$(PYTEST) -m alone || [ $$? -eq 5 ] # 5: no test is marked so
 
@@ -32,11 +32,17 @@ format: $(VENV)/.dev ## Put the code into shape.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+pages: $(VENV)/.dev ## Write docs/commands/ anew from the help of the commands.
+	$(BIN)/python tools/command_pages.py
+
 bench: $(VENV)/.dev ## Measure against a hand-written loop and a peer.
 	$(BIN)/python -m benchmarks
 
 torture: $(VENV)/.dev servers ## Run the long forms of the kill, timing and many-process tests.
 	SESSIONDB_TORTURE=1 $(PYTEST) -m alone -s
+
+shells:
+	@tools/setup.sh shells
 
 servers:
 	@tools/setup.sh servers

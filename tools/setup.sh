@@ -3,6 +3,7 @@
 #
 #   tools/setup.sh venv DIR    a virtualenv of Python 3.11 or newer (python3-venv where absent)
 #   tools/setup.sh servers     PostgreSQL and MariaDB for the tests (where absent)
+#   tools/setup.sh shells      zsh and fish, in which completion is tested (where absent)
 set -euo pipefail
 
 POLICY=/usr/sbin/policy-rc.d
@@ -86,6 +87,14 @@ servers() {
     [ "${#missing[@]}" -eq 0 ] || install_packages "${missing[@]}"
 }
 
+shells() {
+    local missing=() shell
+    for shell in zsh fish; do
+        command -v "$shell" >/dev/null || missing+=("$shell")
+    done
+    [ "${#missing[@]}" -eq 0 ] || install_packages "${missing[@]}"
+}
+
 is_recent() {
     "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
 }
@@ -126,5 +135,6 @@ venv() {
 case "${1:-}" in
     venv) venv "${2:?a directory}" ;;
     servers) servers ;;
-    *) fail "usage: tools/setup.sh venv DIR | servers" ;;
+    shells) shells ;;
+    *) fail "usage: tools/setup.sh venv DIR | servers | shells" ;;
 esac

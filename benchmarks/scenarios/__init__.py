@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..setting import Scenario
-from . import appending, listing, loading, mariadb, opening, searching, servers, writers
+from . import appending, commands, listing, loading, mariadb, opening, searching, servers, writers
 
 SCENARIOS: dict[str, Scenario] = {
     "append": appending.append,
@@ -13,6 +13,7 @@ SCENARIOS: dict[str, Scenario] = {
     "list": listing.list_by_activity,
     "open": opening.open_and_import,
     "search": searching.search,
+    "commands": commands.commands,
     "writers": writers.writers,
     "postgres": servers.postgres,
     "mysql": mariadb.mysql,

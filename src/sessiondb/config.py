@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from . import registry
 from .errors import Invalid
+from .values import dataclass, field
 
 if TYPE_CHECKING:
     from .config_file import ConfigFile

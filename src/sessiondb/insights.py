@@ -18,7 +18,6 @@ from .models import TOKEN_COLUMNS, Activity, Filter, MessageFilter, SessionRow
 if TYPE_CHECKING:
     from .provider import SessionDBProvider
 
-VERSION = 1
 # Every time zone is a multiple of this away from UTC.
 STEP = 900.0
 By = Literal["model", "source", "tool", "day", "project"]
@@ -288,10 +287,9 @@ def _notable(sessions: Sequence[SessionRow], costs: Mapping[str, Cost]) -> Itera
 
 
 def document(found: Insights, *, source: str | None, prices: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The stable form for `--json`; its `version` grows when a key changes its meaning or goes."""
+    """The plain form, for JSON."""
     plain = asdict(found)
     return plain | {
-        "version": VERSION,
         "source": source,
         "prices": prices,
         "window": {name: _plain(value) for name, value in plain["window"].items()},

@@ -7,9 +7,10 @@ and the exports share.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
+
+from .values import dataclass, field
 
 if TYPE_CHECKING:
     from .shapes import ContextLine as ContextLine

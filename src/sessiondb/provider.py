@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .models import (
@@ -33,6 +32,7 @@ from .models import (
 )
 from .replay import TURN_COLUMNS, Turn, turn
 from .rows import context_line
+from .values import dataclass, replace
 
 if TYPE_CHECKING:
     from .search.query import Node, Query
@@ -268,7 +268,7 @@ class SessionDBProvider(ABC):
 
     @abstractmethod
     def stats(self) -> dict[str, Any]:
-        """`sessions`, `messages`, `sources` (name -> sessions, most first), `size_bytes`, and `index_bytes` of it or None."""
+        """`sessions`, `messages`, `sources` (name -> sessions, most first), `size_bytes`, `index_bytes` or None."""
 
     @abstractmethod
     def get_meta(self, key: str) -> str | None: ...

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 from unicodedata import category
 
 from .models import MessageRow
+from .values import dataclass, replace
 
 EXCHANGES = 10
 USER_LENGTH = 300

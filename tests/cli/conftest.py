@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import select
+import struct
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -104,6 +107,35 @@ def on_terminal(environment: dict[str, str]) -> Callable[[list[str], Act], tuple
             act(process, terminal)
             shown += _read_until(terminal, None)
             return process.wait(timeout=30), shown.decode()
+        finally:
+            process.kill()
+            process.wait()
+            os.close(terminal)
+
+    return command
+
+
+Terminal = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def at_width(environment: dict[str, str]) -> Terminal:
+    """Run `sessiondb` on a terminal of so many columns; its exit code, and what it sent there."""
+
+    def command(columns: int, *arguments: str | Path, rows: int = 200, **env: str) -> tuple[int, str]:
+        terminal, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        process = subprocess.Popen(
+            [sys.executable, "-m", "sessiondb", *map(str, arguments)],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env={**environment, "TERM": "xterm-256color", **env},
+        )
+        os.close(theirs)
+        try:
+            shown = _read_until(terminal, None)
+            return process.wait(timeout=30), shown.decode().replace("\r\n", "\n")
         finally:
             process.kill()
             process.wait()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ def test_old_ended_sessions_go_to_the_trash(run, aged) -> None:
 def test_a_dry_run_lists_and_changes_nothing(run, aged, age: str) -> None:
     done = run("prune", "--older-than", age, "--source", "cron", "--dry-run")
     assert done.code == 0
-    assert [line.split()[0] for line in done.out.splitlines()] == ["a", "1"]
+    assert [line.split()[0] for line in done.lines[2:]] == ["a", "1"]
     assert left(aged) == {"a", "b", "c", "young"}
 
 
@@ -59,3 +60,11 @@ def test_retention_follows_the_rules_of_the_config(run, aged, home: Path) -> Non
 def test_without_rules_retention_says_so(run, aged) -> None:
     done = run("prune", "--retention", "--yes")
     assert (done.code, "sessiondb.retention" in done.err) == (2, True)
+
+
+def test_filters_choose_what_goes(run, aged) -> None:
+    aged.tag_session("a", "noise")
+    done = run("prune", "--tag", "noise", "--dry-run", "--jsonl")
+    assert [json.loads(line)["id"] for line in done.lines] == ["a"]
+    assert run("prune", "--tag", "noise", "--yes").out == "Moved 1 session to the trash, restorable for 30 days.\n"
+    assert left(aged) == {"b", "c", "young"}

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sessiondb.cli import output
+from sessiondb.cli.text import width
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
 
@@ -47,13 +50,12 @@ def test_sizes(count: int, shown: str) -> None:
     assert output.size(count) == shown
 
 
-@pytest.mark.parametrize(
-    "text", ["plain", "很长的标题很长的标题很长的标题", "a" * 40, "ไทย", "e\u0301" * 30, "", "\x1b[2J" * 9]
-)
-def test_a_column_is_as_wide_as_it_should_be(text: str) -> None:
-    shown = output.fit(text, 20)
-    assert output.width(shown) == 20
-    assert shown.endswith(" ")
+def sessions(done) -> list[dict[str, Any]]:
+    return json.loads(done.out)["sessions"]
+
+
+def hits(done) -> list[dict[str, Any]]:
+    return json.loads(done.out)["hits"]
 
 
 class TestList:
@@ -84,13 +86,13 @@ class TestList:
     def test_long_texts_are_cut_and_wide_ones_stay_in_their_column(self, run, session) -> None:
         session("a", "把" * 60, title="東京の天気" * 10)
         row = run("list").lines[2]
-        assert output.width(row.partition("just now")[0]) == 72
+        assert width(row.partition("just now")[0]) == 72
 
     def test_limit_and_source(self, run, session) -> None:
         for name in ("a", "b", "c"):
             session(name, "hello", source="cli" if name != "b" else "telegram")
-        assert [row["id"] for row in json.loads(run("list", "--limit", "2", "--json").out)] == ["c", "b"]
-        assert [row["id"] for row in json.loads(run("list", "--source", "cli", "--json").out)] == ["c", "a"]
+        assert [row["id"] for row in sessions(run("list", "--limit", "2", "--json"))] == ["c", "b"]
+        assert [row["id"] for row in sessions(run("list", "--source", "cli", "--json"))] == ["c", "a"]
         assert run("list", "--source", "irc").out == "No sessions of source 'irc'.\n"
 
     def test_tools_and_archived_and_sub_agents_are_shown_when_asked_for(self, run, session, db) -> None:
@@ -99,9 +101,9 @@ class TestList:
         db.archive_session("old")
         session("main", "hello")
         db.create_session("helper", "cli", parent_session_id="main")
-        assert [row["id"] for row in json.loads(run("list", "--json").out)] == ["main"]
-        assert [row["id"] for row in json.loads(run("list", "--source", "tool", "--json").out)] == ["tool"]
-        assert {row["id"] for row in json.loads(run("list", "--all", "--json").out)} == {
+        assert [row["id"] for row in sessions(run("list", "--json"))] == ["main"]
+        assert [row["id"] for row in sessions(run("list", "--source", "tool", "--json"))] == ["tool"]
+        assert {row["id"] for row in sessions(run("list", "--all", "--json"))} == {
             "tool",
             "old",
             "main",
@@ -111,72 +113,119 @@ class TestList:
     def test_a_compressed_conversation_is_one_line(self, run, session, db) -> None:
         session("first", "hello", title="work")
         db.rotate_session("first", new_id="second")
-        assert [row["id"] for row in json.loads(run("list", "--json").out)] == ["second"]
+        assert [row["id"] for row in sessions(run("list", "--json"))] == ["second"]
 
 
 class TestShow:
-    def test_who_said_what(self, run, session, db) -> None:
+    @pytest.fixture
+    def files(self, session, db) -> str:
         session("a", "list the files", title="files", started_at=1_700_000_000.0)
-        db.append_message("a", "assistant", None, tool_calls=[{"id": "1", "function": {"name": "terminal"}}])
-        db.append_message("a", "tool", "README.md", tool_name="terminal", tool_call_id="1")
-        db.append_message("a", "assistant", [{"type": "text", "text": "There is one."}])
+        call = {"id": "1", "function": {"name": "terminal", "arguments": '{"command": "ls"}'}}
+        db.append_message("a", "assistant", None, tool_calls=[call], reasoning="ls will do", timestamp=1_700_000_000.0)
+        db.append_message("a", "tool", "README.md", tool_name="terminal", tool_call_id="1", timestamp=1_700_000_000.0)
+        db.append_message("a", "assistant", [{"type": "text", "text": "There is one."}], timestamp=1_700_000_000.0)
+        return "a"
+
+    def test_how_it_ended(self, run, files: str) -> None:
         assert run("show", "files").lines == [
             "files",
-            "a",
-            "cli · 2023-11-14 22:13 · 4 messages",
+            "a · cli · 2023-11-14 22:13 · 4 messages",
             "",
-            "user: list the files",
-            "assistant: [terminal]",
-            "tool (terminal): README.md",
-            "assistant: There is one.",
+            "● user",
+            "  list the files",
+            "",
+            "◆ assistant",
+            "  There is one.",
+            "  [1 tool call: terminal]",
         ]
+
+    def test_all_of_it(self, run, files: str) -> None:
+        assert run("show", "files", "--full").lines[3:] == [
+            "● user · 22:13 · #1",
+            "  list the files",
+            "",
+            "◆ assistant · 22:13 · #2",
+            "  [1 tool call: terminal]",
+            "",
+            "◆ assistant · 22:13 · #4",
+            "  There is one.",
+        ]
+
+    def test_tools_and_thoughts_when_asked_for(self, run, files: str) -> None:
+        shown = run("show", "files", "--tools", "--reasoning").lines
+        assert shown[6:13] == [
+            "◆ assistant · 22:13 · #2",
+            "  ls will do",
+            '  terminal({"command": "ls"})',
+            "",
+            "⚙ tool terminal · 22:13 · #3",
+            "  README.md",
+            "",
+        ]
+
+    def test_around_a_message_the_session_need_not_be_named(self, run, session) -> None:
+        session("a", *map(str, range(20)))
+        shown = run("show", "--around", "10", "-C", "1").lines
+        assert [line for line in shown if line.startswith("  ")] == ["  8", "  9", "  10"]
+        assert "◆ assistant" in next(line for line in shown if line.endswith("#10 ←"))
+        done = run("show", "--around", "99")
+        assert (done.code, done.err) == (
+            3,
+            "sessiondb: no message 99; `sessiondb search` tells the numbers of messages\n",
+        )
 
     def test_the_end_of_it(self, run, session) -> None:
         session("a", "one", "two", "three")
-        assert run("show", "a", "--last", "1").lines[-2:] == ["… 2 earlier messages …", "user: three"]
+        shown = run("show", "a", "--last", "1").lines
+        assert "... 2 earlier messages ..." in shown
+        assert shown[-1] == "  three"
+
+    def test_earlier_messages_are_counted(self, run, session) -> None:
+        session("a", *(f"text {number}" for number in range(50)))
+        shown = run("show", "a").lines
+        assert "... 30 earlier messages ..." in shown
+        assert [line for line in shown if "text" in line] == [f"  text {number}" for number in range(30, 50)]
 
     def test_where_it_went_on(self, run, session, db) -> None:
         session("a", "one", title="work")
         db.rotate_session("a", new_id="b")
         db.append_message("b", "user", "two")
-        shown = run("show", "work", "--tip").out
+        shown = run("show", "a", "--tip").out
         assert "work #2" in shown
         assert "continues a" in shown
-        assert "user: two" in shown
+        assert "  two" in shown.splitlines()
 
     def test_as_json(self, run, session) -> None:
         session("a", "one", "二")
         shown = run("show", "a", "--json").out
         assert "二" in shown
         assert [message["content"] for message in json.loads(shown)["messages"]] == ["one", "二"]
-
-    def test_stored_text_cannot_command_the_terminal(self, run, session) -> None:
-        evil = "\x1b[2J\x1b]0;owned\x07 \x9b31m \u202e back \r over \x00 \ud800 tab\there"
-        session("a", evil, title="t")
-        for command in (["show", "a"], ["list"], ["search", "owned"], ["show", "a", "--json"], ["export", "-"]):
-            shown = run(*command).out
-            assert shown
-            assert not set(shown) & set("\x00\x07\r\x1b\x7f\x9b\u202e\ud800")
-        assert json.loads(run("show", "a", "--json").out)["messages"][0]["content"] == evil
-        assert (
-            r"user: \x1b[2J\x1b]0;owned\x07 \x9b31m \u202e back \x0d over \x00 \ud800 tab	here"
-            in run("show", "a").out
-        )
+        lines = run("show", "a", "--jsonl").lines
+        assert [json.loads(line)["content"] for line in lines] == ["one", "二"]
 
 
 class TestSearch:
     def test_hits_are_grouped_by_session(self, run, session) -> None:
         session("a", "the docker build fails", "use docker compose", title="builds")
         session("b", "docker on the server")
-        done = run("search", "docker", "--order", "oldest")
-        assert done.lines == [
+        assert run("search", "docker", "--order", "oldest").lines == [
             "builds · a · cli · just now",
-            "  user: the >>>docker<<< build fails",
-            "  assistant: use >>>docker<<< compose",
+            "  ● user #1: the >>>docker<<< build fails",
+            "  ◆ assistant #2: use >>>docker<<< compose",
             "",
             "b · cli · just now",
-            "  user: >>>docker<<< on the server",
+            "  ● user #3: >>>docker<<< on the server",
         ]
+
+    def test_titles_are_found_and_marked(self, run, session) -> None:
+        session("a", "the build fails", title="docker trouble")
+        assert run("search", "docker").lines[0] == ">>>docker<<< trouble · a · cli · just now"
+
+    def test_neighbours_come_once_in_the_order_in_which_they_were_said(self, run, session) -> None:
+        session("a", "zero", "one docker", "two docker", "three", *["far"] * 9, "docker again", "end")
+        shown = run("search", "docker", "-C", "1", "--exact").lines
+        numbers = [re.findall(r"#(\d+)", line) or ["…"] for line in shown[1:]]
+        assert [number for (number,) in numbers] == ["1", "2", "3", "4", "…", "13", "14", "15"]
 
     @pytest.mark.parametrize(
         "query", [["/etc/nginx/nginx.conf"], ["it's", "broken"], ["东京"], ["--", "rm", "-rf"], ['"a b"']]
@@ -185,22 +234,48 @@ class TestSearch:
         session("a", "edit /etc/nginx/nginx.conf: it's broken, 在东京 rm -rf a b")
         assert "a · cli" in run("search", *query).out
 
-    def test_filters(self, run, session) -> None:
+    def test_a_plain_question_is_answered_by_most_of_its_words_unless_exact(self, run, session) -> None:
+        session("a", "we moved staging to port 8443 yesterday")
+        question = ["when", "did", "we", "move", "staging", "to", "8443"]
+        assert "≈ user #1:" in run("search", *question).out
+        assert run("search", "--exact", *question).out.startswith("No message matches")
+
+    def test_what_is_partly_there_comes_after_what_is_all_there(self, run, session) -> None:
+        session("b", "only docker here")
+        session("a", "docker compose")
+        found = hits(run("search", "docker", "compose", "--json"))
+        assert [(hit["session_id"], hit["partial"]) for hit in found] == [("a", False), ("b", True)]
+
+    def test_filters(self, run, session, db) -> None:
         session("a", "docker", "docker")
         session("b", "docker", source="telegram")
-        assert len(json.loads(run("search", "docker", "--json").out)) == 3
-        assert len(json.loads(run("search", "docker", "--json", "--limit", "1").out)) == 1
-        assert [
-            hit["session_id"] for hit in json.loads(run("search", "docker", "--source", "telegram", "--json").out)
-        ] == ["b"]
-        assert [hit["role"] for hit in json.loads(run("search", "docker", "--role", "assistant", "--json").out)] == [
-            "assistant"
-        ]
+        db.tag_session("b", "work")
+        assert len(hits(run("search", "docker", "--json"))) == 3
+        assert len(hits(run("search", "docker", "--json", "--limit", "1"))) == 1
+        for choice in (["--source", "telegram"], ["--tag", "work"]):
+            assert [hit["session_id"] for hit in hits(run("search", "docker", *choice, "--json"))] == ["b"]
+        assert [hit["role"] for hit in hits(run("search", "docker", "--role", "assistant", "--json"))] == ["assistant"]
+        assert hits(run("search", "docker", "--until", "yesterday", "--json")) == []
 
-    def test_nothing_found_is_no_error(self, run, session) -> None:
-        session("a", "hello")
-        done = run("search", "kubernetes")
-        assert (done.code, done.out) == (0, "No message matches 'kubernetes'.\n")
+    @pytest.mark.parametrize(
+        ("mode", "query"), [("substring", "ock"), ("fuzzy", "dokcer"), ("regex", "d.c[k]er"), ("words", "docker")]
+    )
+    def test_modes(self, run, session, mode: str, query: str) -> None:
+        session("a", "the docker build fails")
+        assert [hit["id"] for hit in hits(run("search", query, "--mode", mode, "--json"))] == [1]
+
+    def test_nothing_found_is_no_error_and_a_near_word_is_named(self, run, session) -> None:
+        session("a", "hello docker")
+        done = run("search", "xyzzy")
+        assert (done.code, done.out) == (0, "No message matches 'xyzzy'.\n")
+        assert run("search", "dokcer").lines[-1] == "Did you mean: docker"
+
+    def test_it_explains_itself(self, run, session) -> None:
+        session("a", "we moved staging")
+        shown = run("search", "when", "did", "staging", "move", "since:7d", "--explain").lines
+        assert "set aside: when, did" in shown
+        assert "filters: since:7d" in shown
+        assert json.loads(run("search", "staging", "--explain", "--json").out)["explanation"]["ranking"] == "question"
 
 
 class TestStats:
@@ -210,7 +285,7 @@ class TestStats:
         session("c", source="cli")
         lines = run("stats").lines
         assert lines[:4] == ["Total sessions: 3", "Total messages: 3", "  cli: 2 sessions", "  matrix: 1 session"]
-        assert lines[4].startswith("Database size: ")
+        assert re.fullmatch(r"Database size: [0-9.]+ KB \(messages [0-9.]+ KB, search index .*\)", lines[4])
 
     def test_as_json(self, run, session) -> None:
         session("a", "one")

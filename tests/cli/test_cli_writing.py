@@ -39,7 +39,11 @@ class TestRename:
 
     def test_as_json(self, run, session) -> None:
         session("a", "hello")
-        assert json.loads(run("rename", "a", "née", "--json").out) == {"id": "a", "title": "née"}
+        assert json.loads(run("rename", "a", "née", "--json").out) == {
+            "schema": "sessiondb.rename.v1",
+            "id": "a",
+            "title": "née",
+        }
 
 
 class TestDelete:

@@ -34,11 +34,10 @@ def prices() -> pricing.Prices:
 
 @pytest.mark.parametrize("model", ["gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro"])
 def test_a_session_costs_what_the_table_says(prices: pricing.Prices, model: str) -> None:
-    ours = prices.cost(
-        session(model, input_tokens=700, output_tokens=90, cache_read_tokens=4000, cache_write_tokens=40)
-    )
+    cached = {"cache_read_tokens": 4000, "cache_write_tokens": 40}
+    ours = prices.cost(session(model, input_tokens=700, output_tokens=90, **cached))
     # Its input includes what was cached, ours does not.
-    theirs = listed(model, input_tokens=4740, output_tokens=90, cache_read_tokens=4000, cache_write_tokens=40)
+    theirs = listed(model, input_tokens=4740, output_tokens=90, **cached)
     assert ours == pytest.approx(theirs)
 
 

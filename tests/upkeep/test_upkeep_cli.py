@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from sessiondb.cli import upkeep as cli_upkeep
 from sessiondb.db import SessionDB
 
 
@@ -124,32 +123,3 @@ def test_an_export_is_verified(run: Run, talk: Path) -> None:
     assert done.code == 6
     assert "altered or moved: position 4" in done.out
     assert "line 3: cannot be read" in done.out
-
-
-class TestProgress:
-    @pytest.fixture
-    def clock(self, monkeypatch: pytest.MonkeyPatch) -> list[float]:
-        now = [0.0]
-        monkeypatch.setattr(cli_upkeep.time, "monotonic", lambda: now[0])
-        monkeypatch.setattr(cli_upkeep.output, "is_terminal", lambda stream: True)
-        return now
-
-    def test_a_bar_after_a_second(self, clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
-        progress = cli_upkeep.Progress(1000)
-        progress(200)
-        assert capsys.readouterr().err == ""
-        clock[0] = 1.5
-        progress(300)
-        assert capsys.readouterr().err == "\r[############............] 500 of 1,000 messages\x1b[K"
-        progress.finish()
-        assert capsys.readouterr().err == "\r\x1b[K"
-
-    def test_none_where_nobody_looks(
-        self, clock: list[float], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        monkeypatch.setattr(cli_upkeep.output, "is_terminal", lambda stream: False)
-        progress = cli_upkeep.Progress()
-        clock[0] = 5.0
-        progress(1)
-        progress.finish()
-        assert capsys.readouterr().err == ""

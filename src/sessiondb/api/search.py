@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..drafts import check_time
@@ -22,6 +21,7 @@ from ..models import (
     TextMode,
 )
 from ..rows import context_line
+from ..values import replace
 from .handle import Handle
 from .sessions import check_page
 

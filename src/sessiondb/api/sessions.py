@@ -218,7 +218,7 @@ class Sessions(Handle):
         """
         chosen = where or Filter(archived=False)
         selection = Filter(
-            **{name: getattr(chosen, name) for name in Filter.__slots__}
+            **{name: getattr(chosen, name) for name in Filter.__match_args__}
             | ({"sources": (source,)} if source is not None else {})
             | ({"exclude_sources": tuple(exclude_sources)} if exclude_sources else {})
             | {"children": include_children, "tips": project_compression_tips and not include_children}

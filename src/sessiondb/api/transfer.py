@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from .. import titles
@@ -11,6 +10,7 @@ from ..drafts import check_id, check_session, check_time, restored, to_json
 from ..errors import Invalid, SessionDBError
 from ..models import SESSION_COLUMNS, Draft, Filter, Page, SessionRow
 from ..rows import message_row
+from ..values import dataclass, field
 from .handle import Handle
 
 EXPORT_FORMAT = "sessiondb/1"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ..drafts import check_id
 from ..errors import Invalid
 from ..models import Filter, ListedSession, Page, SessionRow
+from ..values import replace
 from .handle import Handle
 from .sessions import check_page
 

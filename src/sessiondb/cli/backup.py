@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-import click
-
 from ..upkeep import Upkeep, seconds
 from . import answers, options, output
 from .upkeep import looking_after
 
 
 @options.command("backup")
-@click.argument("directory", metavar="[DIRECTORY]", required=False)
-@click.option(
-    "--keep", type=click.IntRange(1), metavar="N", help="Afterwards remove all but the N newest; default: none."
+@options.words("directory", metavar="[DIRECTORY]", required=False)
+@options.option(
+    "--keep", convert=options.whole(1), metavar="N", help="Afterwards remove all but the N newest; default: none."
 )
-@click.option("--every", metavar="TIME", help="Do nothing while the newest backup is younger, such as 24h; for cron.")
+@options.option("--every", metavar="TIME", help="Do nothing while the newest backup is younger, such as 24h; for cron.")
 @options.answers
 @looking_after
 def command(
@@ -30,7 +28,7 @@ def command(
     \b
     Example:
         sessiondb backup
-        sessiondb backup /mnt/backups --every 24h --keep 14
+        sessiondb backup backups --every 24h --keep 14
     """
     made = keeper.backup(path, directory, keep=keep, every=None if every is None else seconds(every))
     if form:

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import sys
 
-import click
-
 from ..errors import Invalid
+from .declare import flag
 from .terminal import is_terminal
 from .text import line
 
-yes = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+yes = flag("--yes", "-y", help="Do not ask.")
+
+
+class Stopped(Exception):
+    """A person said no; exit code 1."""
 
 
 def require(question: str, *, yes: bool) -> None:
-    """Go on, or end with exit code 1 after "no". Raises Invalid without a terminal and --yes."""
+    """Go on, or raise Stopped after "no". Raises Invalid without a terminal and --yes."""
     if yes:
         return
     if not is_terminal(sys.stdin):
-        command = click.get_current_context().info_name
-        raise Invalid(f"{command} asks before it acts, and there is no terminal to ask on; add --yes")
-    if not click.confirm(line(question), err=True):
-        raise click.exceptions.Exit(1)
+        raise Invalid("this asks before it acts, and there is no terminal to ask on; add --yes")
+    print(f"{line(question)} [y/N]: ", end="", file=sys.stderr, flush=True)
+    answer = sys.stdin.readline()
+    if not answer:
+        raise KeyboardInterrupt
+    if answer.strip().lower() not in ("y", "yes"):
+        raise Stopped

@@ -28,18 +28,17 @@ def mark(role: str) -> str:
 
 def show(messages: Iterable[MessageRow], *, tools: bool, reasoning: bool, focus: int | None = None) -> None:
     """Whole messages; `focus` is the id of the one that was looked for."""
-    for message in messages:
-        if tools or message["role"] not in _TOOL_ROLES:
-            _show_message(message, tools=tools, reasoning=reasoning, focus=focus)
+    shown = [message for message in messages if tools or message["role"] not in _TOOL_ROLES]
+    bodies = [(message, list(_body(message, tools=tools, reasoning=reasoning))) for message in shown]
+    for number, (message, body) in enumerate(each for each in bodies if each[1]):
+        if number:
+            output.say()
+        _show_message(message, body, here=message["id"] == focus)
 
 
-def _show_message(message: MessageRow, *, tools: bool, reasoning: bool, focus: int | None) -> None:
-    body = list(_body(message, tools=tools, reasoning=reasoning))
-    if not body:
-        return
+def _show_message(message: MessageRow, body: Iterable[tuple[str, str]], *, here: bool) -> None:
     who = " ".join(filter(None, [message["role"], message["tool_name"]]))
     when = time.strftime("%H:%M", time.localtime(message["timestamp"]))
-    here = message["id"] == focus
     output.say(
         mark(message["role"]),
         " ",
@@ -49,7 +48,6 @@ def _show_message(message: MessageRow, *, tools: bool, reasoning: bool, focus: i
     )
     for style, text in body:
         say_indented(text, style)
-    output.say()
 
 
 def _body(message: MessageRow, *, tools: bool, reasoning: bool) -> Iterable[tuple[str, str]]:

@@ -23,8 +23,8 @@ def command(db: SessionDB, sessions: Sequence[str], yes: bool, form: answers.For
 
     \b
     Example:
-        sessiondb delete 20250305_091523_a1b2c3d4
-        sessiondb delete latest --yes
+        sessiondb delete 20250305_091523_a1b2c3d4 --yes
+        sessiondb delete -1 -2 --yes
     """
     found = find_sessions(db, sessions)
     consent.require(_question(db, found), yes=yes)

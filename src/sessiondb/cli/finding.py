@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from ..db import SessionDB
 from ..models import Filter, MessageFilter, SessionRow
+from ..search.snippet import OPEN
+from ..values import dataclass, field
 
 # So many messages are worth reading; what holds only some of the words fills up to here.
 _ENOUGH = 10
@@ -33,7 +34,7 @@ class Wanted:
         return self.mode == "words" and self.order == "relevance" and not self.exact
 
 
-@dataclass
+@dataclass()
 class Found:
     db: SessionDB
     wanted: Wanted
@@ -92,11 +93,13 @@ def find(db: SessionDB, wanted: Wanted) -> Found:
 
 
 def _ranked(db: SessionDB, wanted: Wanted) -> list[Hit]:
+    """All words first; then some of them. Replies without any of the words only when nothing has all."""
     from ..search.recall import rank_messages
 
     found = rank_messages(db, wanted.query, wanted.limit, where=wanted.where, messages=wanted.messages)
     whole = [hit for hit in found if not hit["partial"]]
-    partial = [hit for hit in found if hit["partial"]][: max(0, _ENOUGH - len(whole))]
+    partial = [hit for hit in found if hit["partial"] and (not whole or OPEN in hit["snippet"])]
+    partial = partial[: max(0, _ENOUGH - len(whole))]
     kept = [{**hit, "matched": "message"} for hit in (*whole, *partial)]
     return [*_titles(db, wanted), *kept][: wanted.limit]
 

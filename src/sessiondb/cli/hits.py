@@ -9,14 +9,19 @@ from typing import Any
 from ..db import SessionDB
 from ..errors import NotFound
 from ..models import MessageRow
-from ..recap import spoken
+from ..recap import called, collapsed, spoken
 from ..search.snippet import CLOSE, OPEN
 from . import conversation, ink, output, records, terminal
-from .text import cut, line
+from .facts import fitted
+from .text import cut, line, width, wrapped
 
 Hit = Mapping[str, Any]
 
-_MARKED = re.compile(f"{OPEN}(.+?){CLOSE}", re.DOTALL)
+# Signs without width stand for the marks while lines are broken; stored text loses them.
+_ON, _OFF = "\u2063", "\u2064"
+_SIGNS = re.compile(f"([{_ON}{_OFF}])")
+_NO_SIGNS = dict.fromkeys(map(ord, (_ON, _OFF)))
+_INDENT = 4
 _FIELDS = ("id", "session_id", "role", "timestamp", "snippet", "matched", "partial", "score", "source", "title")
 _NEIGHBOUR = 160
 
@@ -36,44 +41,54 @@ def show(db: SessionDB, hits: Sequence[Hit], now: float, *, context: int, scores
         if number:
             output.say()
         _heading(found, now)
-        said: set[int] = set()
-        for hit in found:
-            if hit["role"] != "title":
-                _show_hit(db, hit, context, scores, said)
+        said = [hit for hit in found if hit["role"] != "title"]
+        if context:
+            _show_in_place(db, said, context, scores)
+        else:
+            for hit in said:
+                _say_hit(hit, scores)
 
 
 def _heading(found: Sequence[Hit], now: float) -> None:
     first = found[0]
     titled = next((hit["snippet"] for hit in found if hit["role"] == "title"), None)
-    name = list(marked(titled, "1")) if titled else [ink.bold(line(first["title"] or first["session_id"]))]
     facts = [first["session_id"] if first["title"] else None, first["source"], output.ago(first["timestamp"], now)]
-    output.say(*name, ink.dim(" · " + " · ".join(line(fact) for fact in facts if fact)))
-
-
-def _show_hit(db: SessionDB, hit: Hit, context: int, scores: bool, said: set[int]) -> None:
-    around = _around(db, hit, context) if context else []
-    before = [row for row in around if row["id"] < hit["id"]]
-    _neighbours(before, said)
-    _say_hit(hit, scores)
-    said.add(hit["id"])
-    _neighbours([row for row in around if row["id"] > hit["id"]], said)
+    name, about = fitted(first["title"] or first["session_id"], facts)
+    pieces = _lines(titled, "1")[0] if titled else [ink.bold(name)]
+    output.say(*pieces, ink.dim(about))
 
 
 def _say_hit(hit: Hit, scores: bool) -> None:
     partial = ink.dim("≈ ") if hit["partial"] else ""
-    score = ink.dim(f" ({hit['score']:.3f})") if scores else ""
-    head = [conversation.mark(hit["role"]), " ", partial, ink.dim(f"{hit['role']} #{hit['id']}"), score, ink.dim(": ")]
-    output.say("  ", *head, *marked(hit["snippet"]))
+    score = f" ({hit['score']:.3f})" if scores else ""
+    head = ["  ", conversation.mark(hit["role"]), " ", partial, ink.dim(f"{hit['role']} #{hit['id']}{score}: ")]
+    room = terminal.columns()
+    first, *more = _lines(hit["snippet"], "", room and room - _INDENT, sum(map(width, head)) - _INDENT)
+    output.say(*head, *first)
+    for pieces in more:
+        output.say(" " * _INDENT, *pieces)
 
 
-def _neighbours(rows: Sequence[MessageRow], said: set[int]) -> None:
-    room = (terminal.columns() or _NEIGHBOUR) - 6
-    for row in rows:
-        text = line(spoken(row["content"]))
-        if row["id"] not in said and text:
-            said.add(row["id"])
-            shown = cut(f"{row['role']} #{row['id']}: {text}", min(room, _NEIGHBOUR))
-            output.say("  ", conversation.mark(row["role"]), " ", ink.dim(shown))
+def _show_in_place(db: SessionDB, hits: Sequence[Hit], context: int, scores: bool) -> None:
+    """The hits of a session among their neighbours, in the order in which they were said."""
+    found = {hit["id"]: hit for hit in hits}
+    rows = {row["id"]: row for hit in hits for row in _around(db, hit, context)}
+    last: int | None = None
+    for row in sorted(rows.values(), key=lambda row: row["seq"] or 0):
+        if last is not None and (row["seq"] or 0) > last + 1:
+            output.say(ink.dim("    …"))
+        last = row["seq"]
+        if row["id"] in found:
+            _say_hit(found[row["id"]], scores)
+        else:
+            _say_neighbour(row)
+
+
+def _say_neighbour(row: MessageRow) -> None:
+    text = line(spoken(row["content"])) or collapsed(called(row["tool_calls"]))
+    room = (terminal.columns() or _NEIGHBOUR) - _INDENT - 2
+    shown = cut(f"{row['role']} #{row['id']}: {text}", min(room, _NEIGHBOUR))
+    output.say("  ", conversation.mark(row["role"]), " ", ink.dim(shown))
 
 
 def _around(db: SessionDB, hit: Hit, context: int) -> list[MessageRow]:
@@ -86,15 +101,33 @@ def _around(db: SessionDB, hit: Hit, context: int) -> list[MessageRow]:
         return []
 
 
-def marked(snippet: str, codes: str = "") -> list[str]:
-    """The pieces of a snippet; where there are colours they take the place of the marks."""
-    text = line(snippet)
-    if not ink.palette.on:
-        return [ink.Ink(text, codes) if codes else text]
-    pieces: list[str] = []
-    for number, part in enumerate(_MARKED.split(text)):
-        pieces.append(ink.found(part) if number % 2 else ink.Ink(part, codes) if codes else part)
-    return pieces
+def _lines(snippet: str, codes: str, columns: int | None = None, taken: int = 0) -> list[list[str]]:
+    """A snippet in pieces, line by line; where there are colours they take the place of the marks.
+
+    `taken` columns of the first line are taken already.
+    """
+    text = line(snippet).translate(_NO_SIGNS)
+    if ink.palette.on:
+        text = text.replace(OPEN, _ON).replace(CLOSE, _OFF)
+    blank = "_" * max(taken, 0)
+    lines = [text] if columns is None else list(wrapped(blank + text, max(columns, 20)))
+    lines[0] = lines[0].removeprefix(blank)
+    made, on = [], False
+    for each in lines:
+        pieces, on = _pieces(each, codes, on)
+        made.append(pieces)
+    return made
+
+
+def _pieces(text: str, codes: str, on: bool) -> tuple[list[str], bool]:
+    """The parts of a line by style, and whether the line ends inside a match."""
+    made: list[str] = []
+    for part in _SIGNS.split(text):
+        if part in (_ON, _OFF):
+            on = part == _ON
+        elif part:
+            made.append(ink.found(part) if on else ink.Ink(part, codes) if codes else part)
+    return made, on
 
 
 def show_nothing(query: str, did_you_mean: str | None) -> None:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
-
-import click
 
 from ..db import SessionDB
 from ..models import Filter, ListedSession
+from ..values import replace
 from . import answers, ink, options, output, records, terminal
-from .pager import paging
 from .selection import HIDDEN_SOURCES
 from .text import cut, line, pad, width
 
@@ -28,16 +25,16 @@ _WIDEST_PREVIEW = 66
 @options.command("list")
 @options.selecting
 @options.limit(20, "sessions")
-@click.option(
+@options.option(
     "--order",
-    type=click.Choice(["activity", "started"]),
+    choices=("activity", "started"),
     default="activity",
     show_default=True,
     help="What comes first.",
 )
-@click.option("--archived", is_flag=True, help="Only archived sessions.")
-@click.option("--trash", is_flag=True, help="Only deleted sessions, which `undelete` brings back.")
-@click.option("--all", "everything", is_flag=True, help="Archived sessions, sub-agents' and tools' too.")
+@options.flag("--archived", help="Only archived sessions.")
+@options.flag("--trash", help="Only deleted sessions, which `undelete` brings back.")
+@options.flag("--all", "everything", help="Archived sessions, sub-agents' and tools' too.")
 @options.answers
 @options.reading
 def command(
@@ -67,10 +64,9 @@ def command(
     if form:
         answers.give(form, "list", {"sessions": [records.session(row) for row in shown]}, records="sessions")
     elif shown:
-        with paging(not options.state().no_pager):
-            _show(shown, trash=trash)
-            if more and terminal.columns():
-                output.say(ink.dim(f"There are more: --limit {limit * 2}, or --since and --source to choose."))
+        _show(shown, trash=trash)
+        if more and terminal.columns():
+            output.say(ink.dim(f"There are more: --limit {limit * 2}, or --since and --source to choose."))
     else:
         output.say(_nothing(where, archived=archived, trash=trash))
 

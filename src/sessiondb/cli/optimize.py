@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-import click
-
 from ..upkeep import Upkeep
 from . import answers, options, output
 from .upkeep import looking_after
 
 
 @options.command("optimize")
-@click.option("--full", is_flag=True, help="Write the file anew; only while nobody has it open.")
+@options.flag("--full", help="Write the file anew; only while nobody has it open.")
 @options.answers
 @looking_after
 def command(keeper: Upkeep, path: str, full: bool, form: answers.Form) -> None:

@@ -3,134 +3,102 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-import click
-
-from ..db import SessionDB
-from ..models import Filter
 from . import dates
+from .declare import Option, Words, command, flag, option, parameter, whole, words
 from .ink import palette
+from .pager import paging
 from .store import open_store
+
+if TYPE_CHECKING:
+    from ..db import SessionDB
 
 P = ParamSpec("P")
 F = TypeVar("F", bound=Callable[..., Any])
-Command = Callable[Concatenate[SessionDB, P], None]
-
-# Stands before a number such as -1 while click looks for options; no argument of a program can hold it.
-_COUNTED = "\0"
+Command = Callable[Concatenate["SessionDB", P], None]
 
 
 class State:
     """What was said before or after the name of the command; the later word counts."""
 
-    place: str | None = None
-    debug: bool = False
-    color: str = "auto"
-    no_pager: bool = False
+    def __init__(self) -> None:
+        self.place: str | None = None
+        self.debug = False
+        self.color = "auto"
+        self.no_pager = False
+
+
+_state = State()
 
 
 def state() -> State:
-    return click.get_current_context().ensure_object(State)
+    return _state
 
 
-def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
-    if not value:
-        return
-    setattr(ctx.ensure_object(State), str(param.name), value)
-    if param.name == "color":
+def begin() -> State:
+    """Forget what an earlier command line said."""
+    vars(_state).update(vars(State()))
+    palette.choose("auto")
+    return _state
+
+
+def _remember(name: str, value: Any) -> None:
+    setattr(_state, name, value)
+    if name == "color":
         palette.choose(value)
 
 
-_COMMON = (
-    click.option(
+COMMON = (
+    Option(
         "--db",
         "place",
+        convert=str,
         metavar="URL_OR_PATH",
-        expose_value=False,
-        callback=_remember,
+        remember=_remember,
         help="The store, such as sqlite:///path/state.db or a path.",
     ),
-    click.option(
+    Option(
         "--color",
-        type=click.Choice(["auto", "always", "never"]),
-        expose_value=False,
-        callback=_remember,
+        convert=str,
+        choices=("auto", "always", "never"),
+        remember=_remember,
         help="Colours; auto: on a terminal, unless NO_COLOR is set.",
     ),
-    click.option("--no-pager", is_flag=True, expose_value=False, callback=_remember, help="Never begin a pager."),
-    click.option(
-        "--debug", is_flag=True, expose_value=False, callback=_remember, help="Show the traceback of an error."
-    ),
+    Option("--no-pager", remember=_remember, help="Never begin a pager."),
+    Option("--debug", remember=_remember, help="Show the traceback of an error."),
 )
 
 
 def common(command: F) -> F:
     """The options of every command."""
-    for option in reversed(_COMMON):
-        command = option(command)
+    for each in reversed(COMMON):
+        command = parameter(each)(command)
     return command
 
 
-# --- a command, and the sessions it names ---
+# --- the sessions that a command names ---
 
 
-class NamingCommand(click.Command):
-    """A command; -1, -2 … among its arguments are sessions counted from the last, not options."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, list(self._counted(args)))
-
-    def _counted(self, args: list[str]) -> Sequence[str]:
-        if not any(getattr(param, "names_session", False) for param in self.params):
-            return args
-        valued = {
-            name
-            for param in self.params
-            if isinstance(param, click.Option) and not param.is_flag
-            for name in param.opts
-        }
-        before = ["", *args]
-        return [
-            _COUNTED + arg if re.fullmatch(r"-\d+", arg) and last not in valued else arg
-            for last, arg in zip(before, args, strict=False)
-        ]
+def _joined(words: Sequence[str]) -> str | None:
+    return " ".join(words) if words else None
 
 
-class _Session(click.Argument):
-    names_session = True
-
-
-def _word(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    return None if value is None else value.lstrip(_COUNTED)
-
-
-def _words(ctx: click.Context, param: click.Parameter, value: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word.lstrip(_COUNTED) for word in value)
-
-
-def _joined(ctx: click.Context, param: click.Parameter, value: Sequence[str]) -> str | None:
-    return " ".join(_words(ctx, param, value)) if value else None
-
-
-def command(name: str, **attributes: Any) -> Callable[[Callable[..., Any]], click.Command]:
-    """Like `click.command`."""
-    return click.command(name, cls=NamingCommand, **attributes)
-
-
+_SESSION: dict[str, Any] = {"names_session": True}
 # One session, a title of several words included; `session: str`.
-session = click.argument("session", cls=_Session, nargs=-1, required=True, metavar="SESSION", callback=_joined)
+session = words("session", metavar="SESSION", many=True, convert=_joined, **_SESSION)
 # The same, and it may be left out; `session: str | None`.
-maybe_session = click.argument("session", cls=_Session, nargs=-1, metavar="[SESSION]", callback=_joined)
+maybe_session = words("session", metavar="[SESSION]", many=True, required=False, convert=_joined, **_SESSION)
 # A session or the name of a file; `target: str | None`.
-maybe_session_or_file = click.argument("target", cls=_Session, nargs=-1, metavar="[SESSION|FILE]", callback=_joined)
+maybe_session_or_file = words(
+    "target", metavar="[SESSION|FILE]", many=True, required=False, convert=_joined, **_SESSION
+)
 # One session in one word, because others follow; `session: str`.
-session_word = click.argument("session", cls=_Session, metavar="SESSION", callback=_word)
+session_word = words("session", metavar="SESSION", **_SESSION)
 # One or several; give the words to `selection.find_sessions`; `sessions: Sequence[str]`.
-sessions = click.argument("sessions", cls=_Session, nargs=-1, required=True, metavar="SESSION...", callback=_words)
+sessions = words("sessions", metavar="SESSION...", many=True, **_SESSION)
 
 
 # --- what to print ---
@@ -138,16 +106,16 @@ sessions = click.argument("sessions", cls=_Session, nargs=-1, required=True, met
 
 def answers(command: F) -> F:
     """--json and --jsonl; `form` goes to `answers.give`."""
-    as_lines = click.option("--jsonl", "form", flag_value="jsonl", help="Print JSON, one record per line.")
-    as_document = click.option("--json", "form", flag_value="json", help="Print one JSON document.")
+    as_document = flag("--json", "form", value="json", help="Print one JSON document.")
+    as_lines = flag("--jsonl", "form", value="jsonl", help="Print JSON, one record per line.")
     return as_document(as_lines(command))
 
 
 def limit(default: int, what: str) -> Callable[[F], F]:
-    return click.option(
+    return option(
         "--limit",
         "-n",
-        type=click.IntRange(min=1),
+        convert=whole(1),
         default=default,
         show_default=True,
         metavar="N",
@@ -157,17 +125,15 @@ def limit(default: int, what: str) -> Callable[[F], F]:
 
 # --- which sessions ---
 
-source = click.option("--source", metavar="NAME", help="Only sessions of this source, such as cli or telegram.")
-since = click.option("--since", type=dates.SINCE, metavar="WHEN", help="Active since then: 2025-03-05, today, 12h, 7d.")
-until = click.option("--until", type=dates.UNTIL, metavar="WHEN", help="Last active until then; a day counts whole.")
+source = option("--source", metavar="NAME", help="Only sessions of this source, such as cli or telegram.")
+since = option("--since", convert=dates.since, metavar="WHEN", help="Active since then: 2025-03-05, today, 12h, 7d.")
+until = option("--until", convert=dates.until, metavar="WHEN", help="Last active until then; a day counts whole.")
 _SELECTING = (
-    click.option(
-        "--source", "sources", multiple=True, metavar="NAME", help="Only this source, such as cli; repeatable."
-    ),
+    option("--source", "sources", multiple=True, metavar="NAME", help="Only this source, such as cli; repeatable."),
     since,
     until,
-    click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only sessions with this tag; repeatable."),
-    click.option("--cwd", metavar="DIR", help="Only sessions of this directory and those below, such as `.`"),
+    option("--tag", "tags", multiple=True, metavar="TAG", help="Only sessions with this tag; repeatable."),
+    option("--cwd", metavar="DIR", help="Only sessions of this directory and those below, such as `.`"),
 )
 
 
@@ -184,6 +150,8 @@ def selecting(command: Callable[..., Any]) -> Callable[..., Any]:
         cwd: str | None,
         **kwargs: Any,
     ) -> None:
+        from ..models import Filter
+
         where = Filter(
             sources=tuple(sources) or None,
             active_since=since,
@@ -193,8 +161,8 @@ def selecting(command: Callable[..., Any]) -> Callable[..., Any]:
         )
         command(*args, where=where, **kwargs)
 
-    for option in reversed(_SELECTING):
-        run = option(run)
+    for each in reversed(_SELECTING):
+        run = each(run)
     return run
 
 
@@ -227,7 +195,15 @@ def _with_store(
     @common
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        with open_store(state().place, read_only=read_only, index=index, create=create) as db:
+        place = _state.place
+        with paging(not _state.no_pager), open_store(place, read_only=read_only, index=index, create=create) as db:
             command(db, *args, **kwargs)
 
     return run
+
+
+__all__ = [
+    "COMMON", "State", "Words", "answers", "begin", "command", "common", "creating", "flag", "limit", "maybe_session",
+    "maybe_session_or_file", "option", "reading", "searching", "selecting", "session", "session_word", "sessions",
+    "since", "source", "state", "until", "whole", "words", "writing",
+]  # fmt: skip

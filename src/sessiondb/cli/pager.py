@@ -6,67 +6,52 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING, Any
+from typing import Any, TextIO, cast
 
 from . import terminal
-
-if TYPE_CHECKING:
-    from subprocess import Popen
 
 # Colours pass through, and the screen is left as it was.
 _LESS = "FRX"
 
 
 class Paged:
-    """Stands for stdout: keeps what is said until it is more than a screen, then begins the pager."""
+    """Stands for stdout, and keeps what is said until all is said."""
 
-    def __init__(self, out: Any, program: str, rows: int, columns: int) -> None:
-        self._out, self._program, self._columns = out, program, columns
-        self._room = rows - 1
+    def __init__(self, out: Any) -> None:
+        self._out = out
         self._kept: list[str] = []
-        self._pager: Popen[str] | None = None
 
     def write(self, text: str) -> int:
-        if self._pager is not None:
-            self._pipe.write(text)
-            return len(text)
         self._kept.append(text)
-        self._room -= sum(1 + len(part) // self._columns for part in text.split("\n")[:-1])
-        if self._room < 0:
-            self._begin()
         return len(text)
 
-    @property
-    def _pipe(self) -> IO[str]:
-        assert self._pager is not None
-        assert self._pager.stdin is not None
-        return self._pager.stdin
-
-    def _begin(self) -> None:
-        import subprocess
-
-        environment = {"LESS": _LESS, "LESSCHARSET": "utf-8", **os.environ}
-        self._pager = subprocess.Popen(
-            self._program, shell=True, stdin=subprocess.PIPE, encoding="utf-8", errors="replace", env=environment
-        )
-        self._pipe.write("".join(self._kept))
-
     def flush(self) -> None:
-        """Nothing is said before it is known whether it fits."""
+        """Nothing is shown before it is known whether it fits."""
 
     def fileno(self) -> int:
         return int(self._out.fileno())
 
-    def finish(self) -> None:
-        if self._pager is None:
-            self._out.write("".join(self._kept))
-            return
-        with suppress(BrokenPipeError):
-            self._pipe.close()
+    def show(self, program: str, rows: int, columns: int) -> None:
+        text = "".join(self._kept)
+        taken = sum(1 + len(line) // columns for line in text.split("\n"))
+        if taken <= rows:
+            self._out.write(text)
+        else:
+            _page(program, text)
+
+
+def _page(program: str, text: str) -> None:
+    import subprocess
+
+    environment = {"LESS": _LESS, "LESSCHARSET": "utf-8", **os.environ}
+    pager = subprocess.Popen(
+        program, shell=True, stdin=subprocess.PIPE, encoding="utf-8", errors="replace", env=environment
+    )
+    # The person may have seen enough before the end; and Ctrl-C is the pager's while it shows something.
+    with suppress(BrokenPipeError):
         while True:
-            # Ctrl-C is the pager's while it shows something.
             try:
-                self._pager.wait()
+                pager.communicate(text)
                 return
             except KeyboardInterrupt:
                 continue
@@ -85,19 +70,20 @@ def program() -> str | None:
 
 @contextmanager
 def paging(wanted: bool = True) -> Iterator[None]:
-    """What is said inside goes through a pager, if stdout is a terminal and it does not fit."""
+    """What is said inside is paged when all is said, if stdout is a terminal and it does not fit.
+
+    Whatever was open inside is closed by then: a person may read for hours.
+    """
     rows, columns = terminal.rows(), terminal.columns()
     chosen = program() if wanted and rows and columns else None
     if chosen is None or rows is None or columns is None:
         yield
         return
-    plain, sys.stdout = sys.stdout, Paged(sys.stdout, chosen, rows, columns)
-    paged: Any = sys.stdout
+    plain = sys.stdout
+    paged = Paged(plain)
+    sys.stdout = cast("TextIO", paged)
     try:
         yield
-    except BrokenPipeError:
-        # The person has seen enough.
-        pass
     finally:
         sys.stdout = plain
-        paged.finish()
+        paged.show(chosen, rows, columns)

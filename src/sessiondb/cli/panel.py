@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..recap import Entry, Recap
-from . import ink, output, terminal
+from . import conversation, ink, output, terminal
 from .text import cut, safe, width, wrapped
 
 HEADING = "Previous Conversation"
-MARKS = {"user": ink.gold("●"), "assistant": ink.green("◆")}
 # Lines that are longer are hard to read.
 _WIDEST = 100
 # Where the size is unknown, and where a frame would leave no room for words.
@@ -24,14 +23,15 @@ def show(made: Recap) -> None:
     if columns is None or columns < _NARROW:
         for row in rows(made, max(columns or _USUAL, 10)):
             output.say(*row)
+        output.say()
         return
     room = min(columns, _WIDEST) - 4
-    heading = cut(f" {HEADING} ", room - 2)
-    output.say(ink.dim("╭─" + heading + "─" * (room + 1 - width(heading)) + "╮"))
+    heading = cut(f" {HEADING} ", room)
+    # No border on the right: terminals disagree about the width of emoji.
+    output.say(ink.dim("╭─" + heading + "─" * (room - width(heading))))
     for row in rows(made, room):
-        blank = " " * (room - sum(width(piece) for piece in row))
-        output.say(ink.dim("│ "), *row, blank, ink.dim(" │"))
-    output.say(ink.dim("╰" + "─" * (room + 2) + "╯"))
+        output.say(ink.dim("│ "), *row)
+    output.say(ink.dim("╰" + "─" * (room + 1)))
 
 
 def rows(made: Recap, room: int) -> Iterator[Row]:
@@ -50,4 +50,4 @@ def rows(made: Recap, room: int) -> Iterator[Row]:
 def _entry_rows(entry: Entry, room: int) -> Iterator[Row]:
     said = "\n".join(filter(None, (safe(entry.text), safe(entry.tools))))
     for number, text in enumerate(wrapped(said, room - 2)):
-        yield (MARKS[entry.role] if number == 0 else " ", " ", ink.dim(text))
+        yield (conversation.mark(entry.role) if number == 0 else " ", " ", ink.dim(text))

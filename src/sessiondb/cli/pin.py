@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import click
-
 from ..db import SessionDB
 from . import answers, options, output
 from .selection import find_sessions
@@ -13,7 +11,7 @@ from .selection import find_sessions
 
 @options.command("pin")
 @options.sessions
-@click.option("--undo", is_flag=True, help="Let go of it.")
+@options.flag("--undo", help="Let go of it.")
 @options.answers
 @options.writing
 def command(db: SessionDB, sessions: Sequence[str], undo: bool, form: answers.Form) -> None:

@@ -5,32 +5,29 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-import click
-
 from .. import config
 from ..api.trash import TRASH_DAYS
 from ..db import SessionDB
 from ..errors import Invalid
 from ..models import Filter, ListedSession
 from . import answers, consent, dates, ink, options, output, records, table
-from .pager import paging
 
 Rules = dict[str, str | int | float]
 
 
 @options.command("prune")
-@click.option(
+@options.option(
     "--older-than",
     "days",
-    type=dates.DAYS,
+    convert=dates.days,
     default="90d",
     show_default=True,
     metavar="DAYS",
     help="Started before: 30, 30d.",
 )
 @options.selecting
-@click.option("--retention", "by_rules", is_flag=True, help="By the rules of sessiondb.retention in config.yaml.")
-@click.option("--dry-run", is_flag=True, help="Show what would go; change nothing.")
+@options.flag("--retention", "by_rules", help="By the rules of sessiondb.retention in config.yaml.")
+@options.flag("--dry-run", help="Show what would go; change nothing.")
 @consent.yes
 @options.answers
 @options.writing
@@ -81,10 +78,9 @@ def _show(going: Sequence[ListedSession], form: answers.Form) -> None:
         found = [records.session(row) for row in going]
         answers.give(form, "prune", {"dry_run": True, "sessions": found}, records="sessions")
         return
-    with paging(not options.state().no_pager):
-        if going:
-            _table(going)
-        output.say(f"{output.count(len(going), 'session')} would go.")
+    if going:
+        _table(going)
+    output.say(f"{output.count(len(going), 'session')} would go.")
 
 
 def _table(going: Sequence[ListedSession]) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import click
-
 from ..db import SessionDB
 from ..errors import NotFound
 from . import answers, options, output
@@ -14,7 +12,7 @@ from .selection import find_session
 
 @options.command("rename")
 @options.session_word
-@click.argument("words", nargs=-1, required=True, metavar="TITLE...")
+@options.words("words", many=True, metavar="TITLE...")
 @options.answers
 @options.writing
 def command(db: SessionDB, session: str, words: Sequence[str], form: answers.Form) -> None:

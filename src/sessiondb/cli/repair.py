@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict
 
-import click
-
 from ..upkeep import Salvage, Upkeep
 from . import answers, options, output
 from .text import line
@@ -16,7 +14,7 @@ _MOST_NAMES = 20
 
 
 @options.command("repair")
-@click.option("--output", "target", metavar="FILE", help="The new file; beside the store by default.")
+@options.option("--output", "target", metavar="FILE", help="The new file; beside the store by default.")
 @options.answers
 @looking_after
 def command(keeper: Upkeep, path: str, target: str | None, form: answers.Form) -> None:
@@ -27,7 +25,7 @@ def command(keeper: Upkeep, path: str, target: str | None, form: answers.Form) -
     \b
     Example:
         sessiondb repair
-        sessiondb restore ~/.sessiondb/state.db.repaired-20250305-091523 --over
+        sessiondb repair --output salvaged.db
     """
     salvage = keeper.repair(path, target)
     if form:

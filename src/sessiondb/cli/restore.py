@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-import click
-
+from ..errors import Invalid
 from ..upkeep import Upkeep
 from . import answers, options, output
 from .upkeep import looking_after
 
 
 @options.command("restore")
-@click.argument("backup", metavar="BACKUP")
-@click.option("--to", "target", metavar="FILE", help="Restore into this new file.")
-@click.option("--over", is_flag=True, help="Restore in the place of the store, which is kept aside.")
+@options.words("backup", metavar="BACKUP")
+@options.option("--to", "target", metavar="FILE", help="Restore into this new file.")
+@options.flag("--over", help="Restore in the place of the store, which is kept aside.")
 @options.answers
 @looking_after
 def command(keeper: Upkeep, path: str, backup: str, target: str | None, over: bool, form: answers.Form) -> None:
@@ -25,11 +24,11 @@ def command(keeper: Upkeep, path: str, backup: str, target: str | None, over: bo
 
     \b
     Example:
-        sessiondb restore state.db.20250305-091523.bak --to /tmp/look.db
+        sessiondb restore state.db.20250305-091523.bak --to look.db
         sessiondb restore state.db.20250305-091523.bak --over
     """
     if (target is None) == (not over):
-        raise click.UsageError("say where: --to FILE for a new file, or --over for the store's place")
+        raise Invalid("say where: --to FILE for a new file, or --over for the store's place")
     restored = keeper.restore(backup, path if target is None else target, over=over)
     if form:
         answers.give(form, "restore", asdict(restored))

@@ -6,42 +6,39 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import click
-
 from ..db import SessionDB
 from ..errors import Invalid
 from ..models import Filter, MessageFilter
 from ..search.query import parse
 from . import answers, finding, hits, options, output
-from .pager import paging
 
 
 @options.command("search")
-@click.argument("words", nargs=-1, required=True, metavar="QUERY...")
+@options.words("words", many=True, metavar="QUERY...")
 @options.selecting
-@click.option(
+@options.option(
     "--role", "roles", multiple=True, metavar="NAME", help="Only messages of this role, such as user; repeatable."
 )
 @options.limit(20, "messages")
-@click.option(
+@options.option(
     "--order",
-    type=click.Choice(["relevance", "newest", "oldest"]),
+    choices=("relevance", "newest", "oldest"),
     default="relevance",
     show_default=True,
     help="Which messages come first.",
 )
-@click.option(
-    "-C", "--context", type=click.IntRange(min=0), default=0, metavar="N", help="With N messages before and after."
+@options.option(
+    "-C", "--context", convert=options.whole(0), default=0, metavar="N", help="With N messages before and after."
 )
-@click.option("--exact", is_flag=True, help="Only messages with all words as typed.")
-@click.option(
+@options.flag("--exact", help="Only messages with all words as typed.")
+@options.option(
     "--mode",
-    type=click.Choice(["words", "substring", "fuzzy", "regex"]),
+    choices=("words", "substring", "fuzzy", "regex"),
     default="words",
     show_default=True,
     help="How to compare: whole words, parts of words, words with slips, patterns.",
 )
-@click.option("--explain", is_flag=True, help="Tell how the query was understood, and the scores.")
+@options.flag("--explain", help="Tell how the query was understood, and the scores.")
 @options.answers
 @options.searching
 def command(
@@ -81,13 +78,12 @@ def command(
         return
     for notice in found.notices:
         output.complain(notice)
-    with paging(not options.state().no_pager):
-        if explain:
-            hits.show_explanation(found.explanation())
-        if found.hits:
-            hits.show(db, found.hits, time.time(), context=context, scores=explain)
-        else:
-            hits.show_nothing(query, found.did_you_mean)
+    if explain:
+        hits.show_explanation(found.explanation())
+    if found.hits:
+        hits.show(db, found.hits, time.time(), context=context, scores=explain)
+    else:
+        hits.show_nothing(query, found.did_you_mean)
 
 
 def _document(db: SessionDB, found: finding.Found, context: int, explain: bool) -> dict[str, Any]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import sys
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..db import SessionDB
 from ..errors import Conflict, NotFound
 from ..models import Filter, Page, SessionRow
+from . import output
+from .text import cut, line, pad
 
 # What tools write for themselves; shown when asked for.
 HIDDEN_SOURCES = ("tool",)
@@ -110,3 +114,12 @@ def _unknown(db: SessionDB, wanted: str) -> Unknown:
     if alike:
         return Unknown(f"no session with the id, prefix or title {wanted!r}; similar titles:", alike)
     return Unknown(f"no session with the id, prefix or title {wanted!r}; `sessiondb list --all` shows what there is")
+
+
+def show_candidates(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Below a complaint: the sessions that may have been meant."""
+    now = time.time()
+    for row in rows:
+        when = output.ago(row.get("last_active") or row.get("started_at"), now)
+        name = row.get("title") or row.get("preview") or "—"
+        print(f"  {line(row['id'])}  {pad(when, 10)}  {cut(line(name), 60)}", file=sys.stderr)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .main import Commands
+from .clicking import Commands
 
 command = Commands(
     "sessions",

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import click
+import sys
 
 from ..db import SessionDB
-from ..errors import NotFound
+from ..errors import Invalid, NotFound
 from ..models import MessageRow, SessionRow
 from ..recap import recap
-from . import answers, conversation, ink, options, output, records
-from .pager import paging
+from . import answers, conversation, ink, options, output, records, terminal
 from .selection import find_session
+from .text import line, wrapped
 
 # A recap needs the end of a conversation; tools may have been called often between two sentences.
 _READ_FOR_RECAP = 400
@@ -18,17 +18,17 @@ _READ_FOR_RECAP = 400
 
 @options.command("show")
 @options.maybe_session
-@click.option("--full", is_flag=True, help="Every message, whole.")
-@click.option("--last", type=click.IntRange(min=1), metavar="N", help="The last N messages, whole.")
-@click.option("--tools", is_flag=True, help="Tool calls with their arguments and results too.")
-@click.option("--reasoning", is_flag=True, help="What the model thought, too.")
-@click.option(
-    "--around", type=click.IntRange(min=1), metavar="MSG", help="The message of this number, and its neighbours."
+@options.flag("--full", help="Every message, whole.")
+@options.option("--last", convert=options.whole(1), metavar="N", help="The last N messages, whole.")
+@options.flag("--tools", help="Tool calls with their arguments and results too.")
+@options.flag("--reasoning", help="What the model thought, too.")
+@options.option(
+    "--around", convert=options.whole(1), metavar="MSG", help="The message of this number, and its neighbours."
 )
-@click.option(
-    "-C", "--context", type=click.IntRange(min=0), default=5, show_default=True, metavar="N", help="So many neighbours."
+@options.option(
+    "-C", "--context", convert=options.whole(0), default=5, show_default=True, metavar="N", help="So many neighbours."
 )
-@click.option("--tip", is_flag=True, help="Where a compressed conversation went on, not where it began.")
+@options.flag("--tip", help="Where a compressed conversation went on, not where it began.")
 @options.answers
 @options.reading
 def command(
@@ -61,18 +61,17 @@ def command(
         found = [records.message(message) for message in messages]
         answers.give(form, "show", {"session": records.session(row), "messages": found}, records="messages")
         return
-    with paging(not options.state().no_pager):
-        _head(row)
-        if whole:
-            _earlier(row["message_count"] - len(messages) if around is None else 0)
-            conversation.show(messages, tools=tools, reasoning=reasoning, focus=around)
-        else:
-            _recap(row, messages)
+    _head(row)
+    if whole:
+        _earlier(row["message_count"] - len(messages) if around is None else 0)
+        conversation.show(messages, tools=tools, reasoning=reasoning, focus=around)
+    else:
+        _recap(row, messages)
 
 
 def _chosen(db: SessionDB, session: str | None, around: int | None, tip: bool) -> SessionRow:
     if session is None and around is None:
-        raise click.UsageError("Missing argument 'SESSION'.", click.get_current_context())
+        raise Invalid("which session? Name one, or a message with --around; `sessiondb show latest` shows the last")
     if session is None:
         message = db.provider.get_message(around or 0)
         if message is None:
@@ -106,7 +105,8 @@ def _head(row: SessionRow) -> None:
         "pinned" if row["pinned_at"] else None,
     ]
     output.say(ink.bold(row["title"] or row["id"]))
-    output.say(ink.dim(" · ".join(str(fact) for fact in facts if fact)))
+    for each in wrapped(line(" · ".join(str(fact) for fact in facts if fact)), terminal.columns() or sys.maxsize):
+        output.say(ink.dim(each))
     output.say()
 
 
@@ -122,11 +122,12 @@ def _recap(row: SessionRow, messages: list[MessageRow]) -> None:
     if made.earlier or len(messages) < row["message_count"]:
         unread = row["message_count"] - len(messages)
         _earlier(made.earlier + unread)
-    for entry in made.entries:
+    for number, entry in enumerate(made.entries):
+        if number:
+            output.say()
         output.say(conversation.mark(entry.role), " ", ink.bold(entry.role))
         for codes, text in (("", entry.text), ("2", entry.tools)):
             if text:
                 conversation.say_indented(text, codes)
-        output.say()
     if not shown:
         output.say(ink.dim("Nothing was said."))

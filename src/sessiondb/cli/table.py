@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from ..values import dataclass
 from . import ink, output, terminal
 from .text import cut, line, width
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import click
-
 from ..db import SessionDB
 from . import answers, options, output
 from .selection import find_session
@@ -13,8 +11,8 @@ from .selection import find_session
 
 @options.command("tag")
 @options.session_word
-@click.argument("tags", nargs=-1, metavar="[TAG]...")
-@click.option("--remove", multiple=True, metavar="TAG", help="Take this tag away; repeatable.")
+@options.words("tags", many=True, required=False, metavar="[TAG]...")
+@options.option("--remove", multiple=True, metavar="TAG", help="Take this tag away; repeatable.")
 @options.answers
 @options.writing
 def command(db: SessionDB, session: str, tags: Sequence[str], remove: Sequence[str], form: answers.Form) -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from ..db import SessionDB
 from ..models import SessionRow
-from . import answers, ink, options, output, records, terminal
-from .pager import paging
+from . import answers, ink, options, output, records
+from .facts import fitted
 from .selection import find_session
-from .text import cut, line, width
+from .text import width
 
-Children = Mapping[str | None, Sequence[SessionRow]]
+_HERE = " ←"
 
 
 @options.command("tree")
@@ -33,9 +33,8 @@ def command(db: SessionDB, session: str, form: answers.Form) -> None:
         answers.give(form, "tree", {"root": family[0]["id"], "sessions": found}, records="sessions")
         return
     now = time.time()
-    with paging(not options.state().no_pager):
-        for branch, row in _drawn(family):
-            _say(branch, row, now, chosen=row["id"] == chosen)
+    for branch, row in _drawn(family):
+        _say(branch, row, now, chosen=row["id"] == chosen)
 
 
 def _drawn(family: Sequence[SessionRow]) -> Iterator[tuple[str, SessionRow]]:
@@ -62,16 +61,11 @@ def _branches(below: dict[str | None, list[SessionRow]], parent: str, trunk: str
 
 def _say(branch: str, row: SessionRow, now: float, *, chosen: bool) -> None:
     relation = f"{row['relation']}: " if branch else ""
-    facts = f" · {row['id']}" if row["title"] else ""
-    facts += f" · {output.count(row['message_count'], 'message')}"
-    facts += f" · {output.ago(row['last_active'] or row['started_at'], now)}"
-    name = line(row["title"] or row["id"])
-    room = terminal.columns()
-    if room is not None:
-        name = cut(name, max(16, room - width(branch + relation) - width(line(facts)) - 2))
-    output.say(
-        ink.dim(branch + relation),
-        ink.bold(name) if chosen else name,
-        ink.dim(facts),
-        ink.found(" ←") if chosen else "",
-    )
+    facts = [
+        row["id"] if row["title"] else None,
+        output.ago(row["last_active"] or row["started_at"], now),
+        output.count(row["message_count"], "message"),
+    ]
+    name, about = fitted(row["title"] or row["id"], facts, width(branch + relation) + len(_HERE))
+    shown = ink.bold(name) if chosen else name
+    output.say(ink.dim(branch + relation), shown, ink.dim(about), ink.found(_HERE) if chosen else "")

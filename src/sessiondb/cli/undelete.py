@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import click
-
 from ..db import SessionDB
 from . import answers, options, output
 from .selection import find_deleted
@@ -11,10 +9,8 @@ from .selection import find_deleted
 
 @options.command("undelete")
 @options.session
-@click.option("--as", "new_id", metavar="ID", help="Under this id, when the old one is in use again.")
-@click.option(
-    "--new-title", is_flag=True, help="With the next number after its title, when another session has it now."
-)
+@options.option("--as", "new_id", metavar="ID", help="Under this id, when the old one is in use again.")
+@options.flag("--new-title", help="With the next number after its title, when another session has it now.")
 @options.answers
 @options.writing
 def command(db: SessionDB, session: str, new_id: str | None, new_title: bool, form: answers.Form) -> None:

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-import click
-
 from ..errors import Corrupt
 from ..upkeep import of
 from ..verify import Report, verify_export
@@ -25,8 +23,7 @@ _SQLITE = b"SQLite format 3\0"
 @options.maybe_session_or_file
 @options.answers
 @options.common
-@click.pass_obj
-def command(state: options.State, target: str | None, form: answers.Form) -> None:
+def command(target: str | None, form: answers.Form) -> None:
     """Check that every message is there as stored.
 
     All sessions of the store, one SESSION, or a FILE: a backup, which is left untouched, or an export. Exit code 6
@@ -37,7 +34,7 @@ def command(state: options.State, target: str | None, form: answers.Form) -> Non
         sessiondb verify
         sessiondb verify state.db.20250305-091523.bak
     """
-    report = _of_file(target) if target and os.path.isfile(target) else _of_store(state.place, target)
+    report = _of_file(target) if target and os.path.isfile(target) else _of_store(options.state().place, target)
     if form:
         answers.give(form, "verify", {"ok": report.ok, **asdict(report)})
     else:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from ..models import Filter, MessageFilter
+from ..values import replace
 
 FIELDS = ("source", "role", "model", "session", "title", "tag", "tool", "kind", "cwd", "since", "until")
 TIMES = ("since", "until")

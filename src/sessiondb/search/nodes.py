@@ -7,7 +7,8 @@ or it is the whole tree, a pure negation.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from ..values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

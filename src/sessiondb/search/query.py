@@ -25,10 +25,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from ..models import Filter, MessageFilter
+from ..values import dataclass
 from . import analyze
 from .filters import FIELDS, TIMES, Filters, narrowed, resolve_time
 from .nodes import And, Node, Not, Or, Phrase, Term, all_of, any_of, none_of

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..values import dataclass
 from . import analyze, stopwords
 from .nodes import And, Leaf, Node, Or, Phrase, Term, all_of, any_of, leaves
 from .query import Query, literal, parse

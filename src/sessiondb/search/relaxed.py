@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from heapq import nsmallest
 
 from ..models import MessageRow, SessionRow
+from ..values import dataclass
 from . import rank
 from .match import matches
 from .nodes import Node

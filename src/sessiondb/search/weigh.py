@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import exp
 
+from ..values import dataclass
 from . import rank
 from .match import count
 from .question import Root, Wanted

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 
 def _as_written(sql: str) -> str:
     return sql
 
 
-@dataclass(frozen=True)
 class Dialect:
     """Fragments by name, and a last touch on the finished text (parameter style, qualified names)."""
 
-    name: str
-    fragments: Mapping[str, str]
-    finish: Callable[[str], str] = _as_written
-    _texts: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+    def __init__(self, name: str, fragments: Mapping[str, str], finish: Callable[[str], str] = _as_written) -> None:
+        self.name, self.fragments, self.finish = name, fragments, finish
+        self._texts: dict[str, str] = {}
 
     def text(self, sql: str) -> str:
         """The statement in this dialect; made once."""

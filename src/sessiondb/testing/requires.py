@@ -14,9 +14,9 @@ _CONDITIONS = "sessiondb_conditions"
 def requires(feature: str | None = None, *, not_: str | None = None) -> Callable[[Law], Law]:
     """The law holds for providers that declare `feature`, or for those that do not declare `not_`."""
     wanted = {name: wish for name, wish in ((feature, True), (not_, False)) if name is not None}
-    unknown = wanted.keys() - set(Features.__slots__)
+    unknown = wanted.keys() - set(Features.__match_args__)
     if unknown:
-        raise ValueError(f"no feature {sorted(unknown)[0]!r}; known: {', '.join(Features.__slots__)}")
+        raise ValueError(f"no feature {sorted(unknown)[0]!r}; known: {', '.join(Features.__match_args__)}")
 
     def mark(law: Law) -> Law:
         setattr(law, _CONDITIONS, {**getattr(law, _CONDITIONS, {}), **wanted})

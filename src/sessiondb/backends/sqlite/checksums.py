@@ -6,6 +6,8 @@ written through that VFS: any other writer leaves checksums that do not fit.
 
 from __future__ import annotations
 
+import os
+
 import apsw
 
 from ... import errors
@@ -13,31 +15,42 @@ from ... import errors
 VFS = "cksmvfs"
 RESERVED = 8
 _EXTENSION = "cksumvfs"
+_ENDINGS = (".so", ".dylib", ".dll")
 
 
 def available() -> bool:
     """Whether this installation of apsw brings the VFS."""
-    from apsw import sqlite_extra
+    return VFS in apsw.vfs_names() or _binary() is not None
 
-    return VFS in apsw.vfs_names() or sqlite_extra.has(_EXTENSION) == "extension"
+
+def _binary() -> str | None:
+    """Where the VFS lies; `apsw.sqlite_extra` would tell too, but imports more than a whole search."""
+    place = os.path.join(os.path.dirname(apsw.__file__), "sqlite_extra_binaries", _EXTENSION)
+    return next((place + ending for ending in _ENDINGS if os.path.exists(place + ending)), None)
 
 
 def load() -> str:
     """The name of the VFS, registered on first use. Raises NotSupported where apsw lacks it."""
     if VFS in apsw.vfs_names():
         return VFS
-    from apsw import sqlite_extra
-
+    binary = _binary()
+    if binary is None:
+        raise _lacking()
     connection = apsw.Connection(":memory:", vfs="unix")
     try:
-        sqlite_extra.load(connection, _EXTENSION)
-    except (apsw.Error, sqlite_extra.NotAvailable, LookupError) as exc:
-        raise errors.NotSupported(
-            "this store has page checksums, and this apsw lacks their VFS: pip install -U apsw from PyPI"
-        ) from exc
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1)
+        connection.load_extension(binary)
+    except apsw.Error as exc:
+        raise _lacking() from exc
     finally:
         connection.close()
     return VFS
+
+
+def _lacking() -> errors.NotSupported:
+    return errors.NotSupported(
+        "this store has page checksums, and this apsw lacks their VFS: pip install -U apsw from PyPI"
+    )
 
 
 def present(uri: str) -> bool:

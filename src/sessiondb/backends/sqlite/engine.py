@@ -9,13 +9,13 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
 from ... import errors
 from ...sql.driver import Tx
+from ...values import dataclass
 from . import files
 from .connection import connect, translated
 from .crash import kill_point

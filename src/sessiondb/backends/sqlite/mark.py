@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 
+from ...values import dataclass
 from . import files
 
 _LINE = re.compile(rb"sessiondb (\S+) (open  |closed)\n")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ... import errors
@@ -12,6 +11,7 @@ from ...models import Filter, Matches, MessageFilter, Page, SearchOrder, Session
 from ...provider import Features
 from ...sql.driver import Driver, Tx
 from ...sql.provider import SQLProvider
+from ...values import replace
 from . import mounts, schema, store
 from .connection import OLDEST_SQLITE, has_checksums, sqlite_version
 from .engine import Engine, Options

@@ -6,7 +6,6 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import cast
 
@@ -15,6 +14,7 @@ import apsw
 from ... import errors
 from ...sql.adopt import adopt, adrift_sessions, relate
 from ...sql.driver import Tx
+from ...values import dataclass
 from .connection import connect, translated
 from .crash import kill_point
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import apsw
@@ -21,6 +20,7 @@ from ....sql import rows
 from ....sql.driver import Row, Tx
 from ....sql.escape import unescape
 from ....sql.filters import marks
+from ....values import dataclass, field
 from . import files, fts5, seal
 
 BATCH = 500

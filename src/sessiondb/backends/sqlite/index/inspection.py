@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import apsw
 
+from ....values import dataclass
 from . import catchup, files, seal
 
 ROWS_UP_TO = "SELECT COUNT(*) FROM messages WHERE id <= ?"

@@ -5,7 +5,6 @@ The answer is the same either way; only the time differs. Rows that the index ha
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 Tick = Callable[[int, int], None]
-logger = logging.getLogger(__name__)
 
 BUDGET = 0.2
 # Between the steps of a long catch-up: whoever waits to search is served.
@@ -154,7 +152,7 @@ class Searcher:
 
     def _set_aside(self, why: Exception) -> None:
         """Begin the next generation; the one that was damaged is removed when the new one is opened."""
-        logger.warning("search index of %s set aside: %s", self.engine.path, why)
+        _warn("search index of %s set aside: %s", self.engine.path, why)
         self._drop()
         if self.engine.options.read_only:
             return
@@ -162,7 +160,7 @@ class Searcher:
             known = files.generations(self.engine.path)
             begun(self.engine, known[-1][0] + 1 if known else 1)
         except (*_DAMAGE, *_WAIT) as exc:
-            logger.warning("no new search index for %s: %s", self.engine.path, exc)
+            _warn("no new search index for %s: %s", self.engine.path, exc)
 
     def _drop(self) -> None:
         if self._generation is not None:
@@ -172,3 +170,10 @@ class Searcher:
     def close(self) -> None:
         with self._lock:
             self._drop()
+
+
+def _warn(message: str, *facts: object) -> None:
+    # Loaded here: a search that goes well says nothing, and logging takes a while to import.
+    import logging
+
+    logging.getLogger(__name__).warning(message, *facts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import apsw
@@ -12,6 +11,7 @@ from ....models import MESSAGE_COLUMNS
 from ....sql import rows
 from ....sql.driver import Row
 from ....sql.filters import Where, marks
+from ....values import dataclass
 from ..connection import SQLiteTx
 from . import files
 from .catchup import Position
@@ -31,7 +31,7 @@ CHANGED = """
 BATCH = 500
 
 
-@dataclass
+@dataclass()
 class Snapshot:
     """Valid as long as the transaction in which it was taken."""
 

@@ -1,0 +1,100 @@
+"""Short commands, from the prompt to the prompt: whole processes, each against an interpreter that does nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter_ns
+
+from ..arena import SESSIONDB, ContenderFailed, rotated
+from ..figures import Rounds, p50, ratio
+from ..results import Comparison, Result, Target
+from ..searches import QUESTION, queries
+from ..setting import MILLISECOND, Setting
+from ..stores import Stores
+
+BARE = "python -c pass"
+LIST = Target(5.0)
+SEARCH = Target(7.0)
+INDEX = "import sys, sessiondb; db = sessiondb.open(sys.argv[1]); db.index(); db.close()"
+WARM_UP = 2
+
+Command = list[str]
+# Wall time and processor time, in nanoseconds.
+Times = tuple[dict[str, Rounds], dict[str, Rounds]]
+
+
+def commands(setting: Setting) -> Result:
+    sizes = setting.sizes
+    result = Result(
+        "commands",
+        f"whole processes; list of {sizes.sessions:,} sessions, search in {sizes.searched:,} messages, both warm",
+    )
+    wall, work = _timed(_commands(setting), setting)
+    for label in wall:
+        result.figures[label] = {
+            "wall ms": wall[label].typical(p50) / MILLISECOND,
+            "cpu ms": work[label].typical(p50) / MILLISECOND,
+        }
+    for label in [label for label in wall if label != BARE]:
+        target = SEARCH if label.startswith("search") else LIST
+        result.comparisons += [
+            Comparison(f"{label}: wall / bare", ratio(wall[label], wall[BARE], p50), target=target),
+            Comparison(f"{label}: cpu / bare", ratio(work[label], work[BARE], p50), target=target),
+        ]
+    return result
+
+
+def _commands(setting: Setting) -> dict[str, Command]:
+    each = setting.sizes.messages_per_session
+    listed = str(setting.stores.filled(SESSIONDB, setting.sizes.sessions, each))
+    searched = str(setting.stores.filled(SESSIONDB, max(1, setting.sizes.searched // each), each))
+    _run([sys.executable, "-c", INDEX, searched], setting.stores)
+    ours = str(Path(sys.executable).parent / "sessiondb")
+    asked = queries()
+    return {
+        BARE: [sys.executable, "-c", "pass"],
+        "list": [ours, "--db", listed, "list"],
+        "show": [ours, "--db", listed, "show", "latest"],
+        "stats": [ours, "--db", listed, "stats"],
+        "search, a path": [ours, "--db", searched, "search", asked["path"]],
+        "search, two words": [ours, "--db", searched, "search", "--exact", asked["AND"]],
+        "search, a question": [ours, "--db", searched, "search", asked[QUESTION]],
+    }
+
+
+def _timed(programs: dict[str, Command], setting: Setting) -> Times:
+    for command in programs.values():
+        for _ in range(WARM_UP):
+            _run(command, setting.stores)
+    wall: dict[str, list[list[float]]] = {label: [] for label in programs}
+    work: dict[str, list[list[float]]] = {label: [] for label in programs}
+    for number in range(setting.rounds):
+        for label in rotated(list(programs), number):
+            taken, worked = _run(programs[label], setting.stores)
+            wall[label].append([taken])
+            work[label].append([worked])
+    return (
+        {label: Rounds(rounds) for label, rounds in wall.items()},
+        {label: Rounds(rounds) for label, rounds in work.items()},
+    )
+
+
+def _run(command: Command, stores: Stores) -> tuple[float, float]:
+    """The nanoseconds from start to exit, and those that a processor worked for it."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    # Modules are compiled, as those of an installed program are.
+    environment = {**kept, "PYTHONPYCACHEPREFIX": str(stores.home / "compiled")}
+    begun = perf_counter_ns()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
+    assert process.stderr is not None
+    said = process.stderr.read()
+    _, status, used = os.wait4(process.pid, 0)
+    taken = perf_counter_ns() - begun
+    process.returncode = os.waitstatus_to_exitcode(status)
+    process.stderr.close()
+    if process.returncode:
+        raise ContenderFailed(f"{' '.join(command[:4])} failed: {said.decode(errors='replace').strip()}")
+    return taken, (used.ru_utime + used.ru_stime) * 1e9

@@ -1,0 +1,48 @@
+"""The program as click knows it: its help, its version, its commands. Loaded when the small parser gives up."""
+
+from __future__ import annotations
+
+import click
+
+from .. import __version__
+from . import options, output
+from .clicking import Commands, parameter_of
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
+@click.version_option(__version__, prog_name="sessiondb", message="%(prog)s %(version)s")
+@click.pass_context
+def program(ctx: click.Context) -> None:
+    """Keeps the conversations of AI agents, and finds them again.
+
+    The store is the one of --db, else of $SESSIONDB_URL, else of config.yaml, else ~/.sessiondb/state.db.
+
+    \b
+    Example:
+        sessiondb list --limit 5
+        sessiondb search "nginx 502"
+        sessiondb -c                       # take up the last conversation, or with a NAME that one
+    """
+    if ctx.invoked_subcommand is None:
+        output.say(ctx.get_help())
+
+
+program.params += map(parameter_of, options.COMMON)
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line and return its exit code."""
+    try:
+        result = program.main(arguments, prog_name="sessiondb", standalone_mode=False)
+    except click.ClickException as exc:
+        output.complain(_usage(exc))
+        return exc.exit_code
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    return result if isinstance(result, int) else 0
+
+
+def _usage(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    way_out = f"; see `{context.command_path} --help`" if context else ""
+    return error.format_message().rstrip(".?") + way_out

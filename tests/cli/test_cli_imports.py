@@ -1,0 +1,41 @@
+"""What the commands that people type all day must not import: it would take longer than their answer."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {"click", "dataclasses", "inspect", "logging", "msgspec", "rich", "yaml", "pathlib", "subprocess"}
+CODE = """
+import sys
+from sessiondb.cli.running import run
+assert run(sys.argv[1:]) == 0
+print({name.partition('.')[0] for name in sys.modules})
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["list"],
+        ["list", "--since", "7d", "--json"],
+        ["show", "a"],
+        ["show", "a", "--full", "--tools"],
+        ["search", "hello"],
+        ["search", "hello", "--json"],
+        ["stats"],
+        ["tree", "a"],
+        ["tag", "a"],
+        ["rename", "a", "new", "title"],
+    ],
+)
+def test_short_commands_import_no_heavy_module(session, environment: dict[str, str], command: list[str]) -> None:
+    session("a", "hello")
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, *command], capture_output=True, text=True, env=environment, check=True
+    )
+    imported = eval(done.stdout.splitlines()[-1])
+    assert imported & HEAVY == set()
+    assert "sessiondb" in imported

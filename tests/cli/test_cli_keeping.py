@@ -1,0 +1,82 @@
+"""tag, pin, archive, undelete, tree: what they change and show."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+def test_tags_come_and_go(run, session) -> None:
+    session("a", "hello", title="my work")
+    assert run("tag", "my work", "work", "urgent").out == "a: urgent, work\n"
+    assert run("tag", "a", "--remove", "urgent").out == "a: work\n"
+    assert run("tag", "latest").out == "a: work\n"
+    assert json.loads(run("tag", "a", "--remove", "work", "--json").out)["tags"] == []
+    assert run("tag", "a", "x" * 65).code == 2
+
+
+def test_a_pinned_session_is_not_pruned_until_it_is_let_go(run, session, db) -> None:
+    session("a", "hello", started_at=1_000_000.0)
+    db.end_session("a", "done")
+    assert run("pin", "a").out == "a: pinned, and never pruned.\n"
+    assert run("prune", "--yes").out.startswith("Moved 0 sessions")
+    assert run("pin", "a", "--undo").out == "a: no longer pinned.\n"
+    assert run("prune", "--yes").out.startswith("Moved 1 session ")
+
+
+def test_an_archived_session_leaves_the_list_and_comes_back(run, session) -> None:
+    session("a", "hello")
+    assert run("archive", "a").out == "a: archived; `list --archived` shows it.\n"
+    assert run("list").out == "No sessions yet.\n"
+    assert "a · cli" in run("search", "hello").out
+    assert run("archive", "a", "--undo").out == "a: in lists again.\n"
+    assert run("list").lines[-1].endswith(" a")
+
+
+class TestUndelete:
+    @pytest.mark.parametrize("name", ["abc", "ab", "work", "latest", "-1"])
+    def test_it_comes_back_as_it_was(self, run, session, db, name: str) -> None:
+        session("abc", "hello", "world", title="work")
+        db.delete_session("abc")
+        assert run("undelete", name).out == "abc is back: work.\n"
+        assert len(db.get_messages("abc")) == 2
+
+    def test_an_id_or_title_in_use_is_a_conflict_with_a_way_out(self, run, session, db) -> None:
+        session("a", "old", title="work")
+        db.delete_session("a")
+        session("a", "new", title="work")
+        assert run("undelete", "a").code == 4
+        done = run("undelete", "a", "--as", "a2", "--new-title")
+        assert done.out == "a2 is back: work #2.\n"
+
+    def test_what_is_not_there_is_not_found(self, run, session) -> None:
+        session("a", "hello")
+        done = run("undelete", "a")
+        assert (done.code, "`sessiondb list --trash`" in done.err) == (3, True)
+
+
+class TestTree:
+    def test_the_whole_family_is_drawn(self, run, session, db) -> None:
+        session("a", "hello", title="work")
+        db.rotate_session("a", new_id="a2")
+        db.create_session("helper", "cli", parent_session_id="a2")
+        db.fork_session("a", new_id="fork")
+        assert run("tree", "fork").lines == [
+            "work · a · just now · 1 message",
+            "├─ compression: work #2 · a2 · just now · 0 messages",
+            "│  └─ subagent: helper · just now · 0 messages",
+            "└─ fork: fork · just now · 1 message ←",
+        ]
+
+    def test_as_json(self, run, session, db) -> None:
+        session("a", "hello")
+        db.fork_session("a", new_id="b")
+        document = json.loads(run("tree", "b", "--json").out)
+        assert (document["root"], [row["id"] for row in document["sessions"]]) == ("a", ["a", "b"])
+
+    def test_a_long_chain_is_no_trouble(self, run, session, db) -> None:
+        session("s0", "hello", title="work")
+        for number in range(300):
+            db.rotate_session(f"s{number}", new_id=f"s{number + 1}")
+        assert len(run("tree", "s300").lines) == 301
