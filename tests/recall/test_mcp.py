@@ -157,21 +157,22 @@ class TestTools:
             assert db.get_session_title("20260101_a") == "staging ports"
 
 
-class TestOverHttp:
-    @pytest.fixture(scope="class")
-    def url(self, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-        path = written(tmp_path_factory.mktemp("http"))
-        port = free_port()
-        environment = {**os.environ, "SESSIONDB_MCP_TOKEN": TOKEN}
-        command = [sys.executable, "-m", "sessiondb", "mcp", "--db", str(path), "--http", "--port", str(port)]
-        server = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
-        try:
-            _wait_for(f"http://127.0.0.1:{port}/mcp", server)
-            yield f"http://127.0.0.1:{port}/mcp"
-        finally:
-            server.send_signal(signal.SIGINT)
-            server.wait(10)
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    path = written(tmp_path_factory.mktemp("http"))
+    port = free_port()
+    environment = {**os.environ, "SESSIONDB_MCP_TOKEN": TOKEN}
+    command = [sys.executable, "-m", "sessiondb", "mcp", "--db", str(path), "--http", "--port", str(port)]
+    server = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
+    try:
+        _wait_for(f"http://127.0.0.1:{port}/mcp", server)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(10)
 
+
+class TestOverHttp:
     def test_it_answers_to_the_token(self, url: str) -> None:
         async def main() -> Any:
             headers = {"Authorization": f"Bearer {TOKEN}"}
