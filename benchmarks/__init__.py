@@ -10,6 +10,8 @@ in short rounds whose order rotates, so that a busy machine slows all of them al
 - `sessiondb`, through its public API;
 - `floor`, a bare apsw loop: it plays back the very statements and parameters that sessiondb sent to SQLite for the same
   work, on a copy of the same store, so that it is the same statements on the same schema by construction;
+- `loop`, the same where many messages go in at once: it starts from the messages and makes their rows, JSON included,
+  while it runs, as any hand-written loop must. Positions and proofs of completeness it is given;
 - the peer, hermes-agent from PyPI in a virtualenv of its own (`benchmarks/.peers/`).
 
 A scenario prints its figures and its ratios with the target beside them. It asserts nothing.

@@ -45,6 +45,7 @@ class Contestant:
 SESSIONDB = Contestant("sessiondb", sys.executable, "benchmarks.contenders.ours")
 FLOOR = Contestant("floor", sys.executable, "benchmarks.contenders.floor", ("dicts",))
 FLOOR_TUPLES = Contestant("floor, tuples", sys.executable, "benchmarks.contenders.floor", ("tuples",))
+LOOP = Contestant("loop", sys.executable, "benchmarks.contenders.floor", ("rows",))
 
 
 class Process:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +21,8 @@ CHECKPOINTS = {
     apsw.SQLITE_CHECKPOINT_RESTART: "RESTART",
     apsw.SQLITE_CHECKPOINT_TRUNCATE: "TRUNCATE",
 }
+
+JSON_COLUMNS = ("tool_calls", "reasoning_details", "codex_reasoning_items", "metadata", "model_config")
 
 Bindings = Mapping[str, Any] | Sequence[Any] | None
 # A statement with one set of parameters, or with all those that followed each other.
@@ -97,6 +100,46 @@ def play(cursor: apsw.Cursor, script: Sequence[Step]) -> None:
             cursor.execute(sql, bindings[0]).fetchall()
         else:
             cursor.executemany(sql, bindings).fetchall()
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """A row before it is one: what the caller gave, objects where the row has JSON."""
+
+    blank: dict[str, None]
+    given: dict[str, Any]
+    objects: dict[str, Any]
+
+    def made(self) -> dict[str, Any]:
+        row = {**self.blank, **self.given}
+        for name, value in self.objects.items():
+            row[name] = to_json(value)
+        return row
+
+
+to_json = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def raw(script: Sequence[Step]) -> list[Step]:
+    """The same steps with their rows still to be made."""
+    return [(sql, [_raw(each) if isinstance(each, dict) else each for each in bindings]) for sql, bindings in script]
+
+
+def _raw(row: dict[str, Any]) -> Raw:
+    objects = {name: json.loads(row[name]) for name in JSON_COLUMNS if row.get(name) is not None}
+    given = {name: value for name, value in row.items() if value is not None and name not in objects}
+    return Raw(dict.fromkeys(row), given, objects)
+
+
+def play_raw(cursor: apsw.Cursor, script: Sequence[Step]) -> None:
+    """Make the rows of the messages, and send them, as any loop over messages must."""
+    for sql, bindings in script:
+        if not isinstance(bindings[0], Raw):
+            play(cursor, [(sql, bindings)])
+        elif len(bindings) == 1:
+            cursor.execute(sql, bindings[0].made()).fetchall()
+        else:
+            cursor.executemany(sql, map(Raw.made, bindings)).fetchall()
 
 
 def columns(cursor: apsw.Cursor, script: Sequence[Step]) -> list[tuple[str, ...]]:

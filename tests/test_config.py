@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import sessiondb
 from sessiondb import config, registry
 from sessiondb.config import Settings
 from sessiondb.config_file import KEYS
@@ -86,11 +87,17 @@ def test_a_url_or_path_names_provider_and_location(place: Any, provider: str, lo
         ("  ", "a URL or a path"),
         ("a\0b", "a URL or a path"),
         (b"x.db", "a URL or a path"),
+        (5, "a URL or a path"),
     ],
 )
 def test_what_names_no_store_is_refused(place: Any, sentence: str) -> None:
     with pytest.raises(Invalid, match=sentence):
         config.target(place)
+
+
+def test_an_option_that_the_provider_does_not_have_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match=r"sqlite has no option 'colour'; known: .*deadline"):
+        sessiondb.open(tmp_path / "x.db", colour="red")
 
 
 class TestPrecedence:

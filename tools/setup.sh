@@ -2,7 +2,7 @@
 # Installs what is missing on a Debian machine, and lets no server of the system start.
 #
 #   tools/setup.sh venv DIR    a virtualenv of Python 3.11 or newer (python3-venv where absent)
-#   tools/setup.sh servers     PostgreSQL and MariaDB for the tests (where absent)
+#   tools/setup.sh servers     PostgreSQL, PgBouncer and MariaDB for the tests (where absent)
 #   tools/setup.sh shells      zsh and fish, in which completion is tested (where absent)
 set -euo pipefail
 
@@ -73,6 +73,10 @@ has_postgresql() {
     command -v initdb >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null
 }
 
+has_pgbouncer() {
+    command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ]
+}
+
 has_mariadb() {
     command -v mariadbd >/dev/null || [ -x /usr/sbin/mariadbd ]
 }
@@ -83,6 +87,7 @@ servers() {
         missing+=(postgresql)
         [ "$(id -u)" -ne 0 ] || no_main_cluster
     fi
+    has_pgbouncer || missing+=(pgbouncer)
     has_mariadb || missing+=(mariadb-server)
     [ "${#missing[@]}" -eq 0 ] || install_packages "${missing[@]}"
 }

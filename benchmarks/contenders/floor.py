@@ -2,6 +2,7 @@
 
 floor dicts     hands out what it reads as dicts, as code that serves callers must
 floor tuples    hands out the driver's tuples
+floor rows      makes the rows it sends while it runs, JSON included; the others have them ready
 """
 
 from __future__ import annotations
@@ -70,6 +71,8 @@ class Floor(Contender):
     def operations(self, work: Work, number: int) -> Sequence[Operation]:
         cursor = self._open_connection().cursor()
         scripts = self._scripts[number]
+        if self._form == "rows":
+            return [partial(tape.play_raw, cursor, tape.raw(script)) for script in scripts]
         if work.kind not in READS or self._form == "tuples":
             return [partial(tape.play, cursor, script) for script in scripts]
         return [partial(tape.play_as_dicts, cursor, script, tape.columns(cursor, script)) for script in scripts]

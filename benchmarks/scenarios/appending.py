@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..arena import FLOOR, SESSIONDB, Contestant, Lane, Race, race
+from ..arena import FLOOR, LOOP, SESSIONDB, Contestant, Lane, Race, race
 from ..figures import Rounds, mean, p50, pooled_ratio
 from ..results import Comparison, Result, Target
 from ..setting import MICROSECOND, SECOND, Setting, against, fairness, latencies, statements, worked
@@ -96,23 +96,30 @@ def _rate(found: Race, times: Rounds) -> dict[str, float]:
     return {"messages/s": found.work.messages_per_operation * SECOND / times.typical(mean)}
 
 
+def _batch_ratios(found: Race, name: str) -> list[Comparison]:
+    """Against a loop that is given finished rows, and against one that makes them of messages."""
+    made = against(found, f"{name}: rate / floor, rows ready", FLOOR.name, "sessiondb", mean, BATCH_TO_FLOOR)
+    made += against(found, f"{name}: rate / loop over messages", LOOP.name, "sessiondb", mean)
+    return made + worked(found, f"{name}: cpu / floor, rows ready", "sessiondb", FLOOR.name)
+
+
 def _add_batches(setting: Setting, result: Result) -> None:
     sizes = setting.sizes
-    lanes = setting.lanes((SESSIONDB, FLOOR), setting.empty)
+    lanes = setting.lanes((SESSIONDB, LOOP, FLOOR), setting.empty)
     found = race(lanes, "batch", count=sizes.batches, rounds=setting.rounds, size=sizes.batch)
     for label, times in found.times.items():
         result.figures[f"{label}, append_messages of {sizes.batch}"] = _rate(found, times)
-    result.comparisons += against(found, "append_messages: rate / floor", "floor", "sessiondb", mean, BATCH_TO_FLOOR)
+    result.comparisons += _batch_ratios(found, "append_messages")
     result.notes += fairness(found)
 
 
 def _add_imports(setting: Setting, result: Result) -> None:
     sizes = setting.sizes
-    lanes = setting.lanes((SESSIONDB, FLOOR, *setting.peers), setting.empty)
+    lanes = setting.lanes((SESSIONDB, LOOP, FLOOR, *setting.peers), setting.empty)
     found = race(lanes, "import", count=sizes.imports, rounds=setting.rounds, size=sizes.imported_sessions)
     for label, times in found.times.items():
         result.figures[f"{label}, import of {sizes.imported_sessions} sessions"] = _rate(found, times)
-    result.comparisons += against(found, "import: rate / floor", "floor", "sessiondb", mean, BATCH_TO_FLOOR)
+    result.comparisons += _batch_ratios(found, "import")
     for peer in setting.peers:
         label = f"import: rate / {peer.name}"
         result.comparisons += against(found, label, peer.name, "sessiondb", mean, IMPORT_TO_PEER)

@@ -12,6 +12,7 @@ from ..setting import MICROSECOND, Setting
 from .servers import _add_searches, _timed
 
 APPEND_TO_DRIVER = Target(1.3)
+SEARCH_SLACK = 6.0
 DATABASE = "bench"
 
 
@@ -30,7 +31,7 @@ def mysql(setting: Setting) -> Result:
         provider.initialize(**server.options(database=DATABASE))
         with SessionDB(provider=provider) as db:
             _add_appends(setting, result, db, driver)
-            _add_searches(setting, result, db)
+            _add_searches(setting, result, db, slack=SEARCH_SLACK)
     return result
 
 
@@ -77,10 +78,11 @@ def _bare_append(driver: Any, session_id: str, text: str, words: dict[str, Any])
     """The statements of the library, prepared, on the bare driver."""
     from sessiondb.backends.mysql.dialect import MYSQL
     from sessiondb.backends.mysql.indexing import ADD_WORDS
-    from sessiondb.drafts import plain_draft
+    from sessiondb.drafts import draft
     from sessiondb.sql.appends import COUNT_NEXT, INSERT_NEXT
 
-    values = {**plain_draft("user", text, 1.5, 1 << 26).values, "session_id": session_id, "high": 12345, "low": 678}
+    placed = {"session_id": session_id, "high": 12345, "low": 678, "calls": 0}
+    values = {**draft({"role": "user", "content": text}, 1.5, 1 << 26).values, **placed}
     with driver.cursor() as cursor:
         cursor.execute(MYSQL.text(INSERT_NEXT), values)
         message_id = cursor.lastrowid

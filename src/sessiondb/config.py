@@ -134,7 +134,7 @@ def target(place: Place, env: Env | None = None) -> tuple[str, dict[str, Any]]:
     Other URLs go to their provider as `dsn`. Everything else is the path of a SQLite file; `~` is expanded.
     """
     env = os.environ if env is None else env
-    text = os.fspath(place)
+    text = os.fspath(place) if isinstance(place, str | os.PathLike) else place
     if not isinstance(text, str) or not text.strip() or "\0" in text:
         raise Invalid(f"a store is named by a URL or a path, not {text!r}")
     scheme, rest = _split(text)

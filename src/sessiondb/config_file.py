@@ -14,6 +14,7 @@
         deadline: 30
         synchronous_commit: on        # or off, local, remote_write, remote_apply
         prepare_threshold: 5          # or off, behind a transaction pooler
+        trigrams: auto                # or on, off: the index for parts of words and words with slips
     display:
       resume_display: full            # or minimal
 
@@ -87,6 +88,11 @@ def _synchronous_commit(value: Any) -> str:
     return _one_of("on", "off", "local", "remote_write", "remote_apply")(named)
 
 
+def _trigrams(value: Any) -> str:
+    named = ("on" if value else "off") if isinstance(value, bool) else value
+    return _one_of("auto", "on", "off")(named)
+
+
 _SERVER: dict[str, Check] = {
     "dsn": text,
     "pool_size": whole,
@@ -106,6 +112,7 @@ KEYS: dict[str, dict[str, Check]] = {
         "schema": text,
         "synchronous_commit": _synchronous_commit,
         "prepare_threshold": _count_or_off,
+        "trigrams": _trigrams,
     },
     "mysql": _SERVER,
     "memory": {},

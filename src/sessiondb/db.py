@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Self
 
@@ -15,6 +16,7 @@ from .api.stats import Stats
 from .api.titles import Titles
 from .api.transfer import Transfer
 from .api.trash import Trash
+from .errors import Invalid
 from .ids import Clock
 from .provider import SessionDBProvider
 
@@ -63,8 +65,23 @@ def _opened(target: str | os.PathLike[str] | None, read_only: bool, options: dic
 
     settings = config.load(target)
     provider: SessionDBProvider = registry.load("providers", settings.provider)()
-    provider.initialize(**{**settings.options, **options}, **({"read_only": True} if read_only else {}))
+    given = {**settings.options, **options, **({"read_only": True} if read_only else {})}
+    try:
+        provider.initialize(**given)
+    except TypeError as exc:
+        raise _unknown_option(provider, given) or exc from None
     return provider
+
+
+def _unknown_option(provider: SessionDBProvider, given: Iterable[str]) -> Invalid | None:
+    import inspect
+
+    known = inspect.signature(provider.initialize).parameters
+    takes_any = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in known.values())
+    unknown = [] if takes_any else sorted(set(given) - set(known))
+    if not unknown:
+        return None
+    return Invalid(f"{provider.name} has no option {unknown[0]!r}; known: {', '.join(sorted(known))}")
 
 
 def open_store(target: str | os.PathLike[str] | None = None, **options: Any) -> SessionDB:

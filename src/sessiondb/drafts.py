@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from . import jsontext
 from .errors import Invalid
-from .ledger import digest, fresh_digest, plain_digest
+from .ledger import Spelling, digest, fresh_digest, spelling
 from .models import MESSAGE_COLUMNS, RELATIONS, ROLES, TOKEN_COLUMNS, Draft
 
-_TIMES = (
-    "started_at", "ended_at", "last_active", "archived_at", "pinned_at", "estimated_cost_usd", "actual_cost_usd",
-)  # fmt: skip
+_TIMES = frozenset({"started_at", "ended_at", "last_active", "archived_at", "pinned_at"})
+_COSTS = frozenset({"estimated_cost_usd", "actual_cost_usd"})
+_COUNTS = frozenset({*TOKEN_COLUMNS, "last_seq"})
 _TEXT_FIELDS = frozenset(
     {"tool_name", "tool_call_id", "finish_reason", "reasoning", "message_key", "provider", "model", "content_type"}
 )
@@ -52,9 +53,30 @@ def check_count(value: Any, field: str) -> None:
 
 
 def check_time(value: Any, field: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise Invalid(f"{field} must be epoch seconds, not {value!r}")
-    return float(value)
+    moment = value if value.__class__ is float else _number(value)
+    if moment is None or not math.isfinite(moment):
+        raise Invalid(f"{field} must be epoch seconds, not {value if moment is None else moment!r:.40}")
+    # No store keeps the sign of zero.
+    return moment + 0.0
+
+
+def check_cost(value: Any, field: str) -> float | None:
+    if value is None:
+        return None
+    cost = _number(value)
+    if cost is None or not math.isfinite(cost) or cost < 0:
+        raise Invalid(f"{field} must be a positive amount, not {value!r:.40}")
+    return cost
+
+
+def _number(value: Any) -> float | None:
+    """A float of any number; beyond all floats: infinite; None for what is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def check_id(value: Any, field: str = "session_id") -> None:
@@ -67,11 +89,15 @@ def check_id(value: Any, field: str = "session_id") -> None:
 def check_session(values: Mapping[str, Any]) -> None:
     """Check the columns of a whole session, as an import brings them."""
     for name, value in values.items():
-        if name in _TIMES and value is not None:
+        if value is None:
+            continue
+        if name in _TIMES:
             check_time(value, name)
-        elif name in (*TOKEN_COLUMNS, "last_seq"):
+        elif name in _COSTS:
+            check_cost(value, name)
+        elif name in _COUNTS:
             check_count(value, name)
-        elif name not in _TIMES:
+        else:
             check_text(value, name)
     if values.get("relation") not in (None, *RELATIONS):
         raise Invalid(f"unknown relation {values['relation']!r}; use one of {', '.join(RELATIONS)}")
@@ -82,20 +108,20 @@ def check_role(role: Any) -> None:
         raise Invalid(f"unknown role {role!r}; use one of {', '.join(sorted(ROLES))}")
 
 
-def _stored_content(content: Any) -> tuple[str | None, bool]:
-    if content is None or isinstance(content, str):
-        return content, False
+def _stored_content(content: Any, values: dict[str, Any]) -> str:
+    if isinstance(content, str):
+        return content
     if not isinstance(content, list | dict):
         raise Invalid(f"content must be text, a list or a dict, not {type(content).__name__}")
     try:
-        return jsontext.dumps(content), True
+        text = jsontext.dumps(content)
     except (TypeError, ValueError, RecursionError) as exc:
         raise Invalid(f"content cannot be written as JSON: {exc}") from exc
+    values["content_type"] = "json"
+    return text
 
 
-def _check_size(text: str | None, max_bytes: int) -> None:
-    if text is None or len(text) * 4 <= max_bytes:
-        return
+def _check_size(text: str, max_bytes: int) -> None:
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > max_bytes:
         raise Invalid(f"content has {size:,} bytes; this provider takes at most {max_bytes:,}")
@@ -126,68 +152,80 @@ def _call(call: Any) -> dict[str, Any]:
 _NOTHING: dict[str, Any] = {name: None for name in MESSAGE_COLUMNS if name not in _READ_ONLY} | {"injected": 0}
 
 
-def plain_draft(role: str, content: str | None, timestamp: float, max_bytes: int) -> Draft:
-    """A message that is nothing but words; what most are, so it goes the short way."""
+@lru_cache(256)
+def _shape(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Spelling, ...]]:
+    """What there is to do for messages with these fields: which must be text, which are converted, how all are spelled.
+
+    Worked out once: a conversation has few shapes of messages.
+    """
+    if not FIELDS.issuperset(names):
+        raise Invalid(
+            f"unknown message field {min(map(str, set(names) - FIELDS))!r}; known: {', '.join(sorted(FIELDS))}"
+        )
+    texts = tuple(name for name in names if name in _TEXT_FIELDS)
+    others = tuple(name for name in names if name not in _TEXT_FIELDS and name not in ("role", "content", "media_refs"))
+    return texts, others, spelling(names)
+
+
+def draft(message: Mapping[str, Any], now: float, max_bytes: int) -> Draft:
+    """A checked message in its stored form, with its digest; said `now` unless it has a timestamp."""
+    role = message.get("role")
     if role.__class__ is not str or role not in ROLES:
         check_role(role)
-    if content is not None and len(content) * 4 > max_bytes:
-        _check_size(content, max_bytes)
-    values = _NOTHING.copy()
-    values["role"] = role
-    values["content"] = content
-    values["timestamp"] = timestamp
-    return Draft(values, plain_digest(role, content, timestamp))
+    return _made(message, now, max_bytes)
 
 
-def draft(
-    role: str, content: Any = None, *, timestamp: float, max_bytes: int, media_refs: Any = None, **fields: Any
-) -> Draft:
-    """A checked message in its stored form, with its digest."""
-    check_role(role)
-    values = stored_values(content, fields, max_bytes)
-    values["role"] = role
-    values["timestamp"] = timestamp
-    return Draft(values, fresh_digest(values, fields), calls_of(fields.get("tool_calls")), _all_media(media_refs))
-
-
-def stored_values(content: Any, fields: Mapping[str, Any], max_bytes: int) -> dict[str, Any]:
-    """The columns of a message but for role and timestamp; only what is given is looked at."""
-    values = _NOTHING.copy()
-    for name, value in fields.items():
-        if value is not None:
-            values[name] = _stored(name, value)
-    text, structured = _stored_content(content)
-    _check_size(text, max_bytes)
-    values["content"] = text
-    if structured:
-        values["content_type"] = "json"
-    return values
+def _made(message: Mapping[str, Any], now: float, max_bytes: int) -> Draft:
+    texts, others, spelled = _shape(tuple(message))
+    values = {**_NOTHING, **message}
+    for name in texts:
+        if values[name].__class__ is not str:
+            check_text(values[name], name)
+    for name in others:
+        values[name] = _stored(name, values[name])
+    if values["timestamp"] is None:
+        values["timestamp"] = now
+    # JSON that comes as text is spelled as its writer likes.
+    is_fresh = values["content_type"] != "json"
+    content = values["content"]
+    if content is not None:
+        if content.__class__ is not str:
+            content = values["content"] = _stored_content(content, values)
+        if len(content) * 4 > max_bytes:
+            _check_size(content, max_bytes)
+    media = _all_media(values.pop("media_refs")) if "media_refs" in values else ()
+    calls = calls_of(message["tool_calls"]) if values["tool_calls"] is not None else ()
+    return Draft(values, fresh_digest(values, spelled) if is_fresh else digest(values), calls, media)
 
 
 def _stored(name: str, value: Any) -> Any:
-    if value.__class__ is str and name in _TEXT_FIELDS:
-        return value
+    if value is None:
+        return _NOTHING[name]
     if name in _JSON_FIELDS:
         return to_json(value, name)
     if name in _COUNT_FIELDS:
         check_count(value, name)
         return value
+    if name == "timestamp":
+        return check_time(value, name)
     if name == "injected":
         return 1 if value else 0
-    if name == "metadata":
-        if not isinstance(value, Mapping):
-            raise Invalid(f"metadata must be a dict, not {type(value).__name__}")
-        return to_json(dict(value), name)
-    check_text(value, name)
-    return value
+    if not isinstance(value, Mapping):
+        raise Invalid(f"metadata must be a dict, not {type(value).__name__}")
+    return to_json(dict(value), name)
 
 
-def _all_media(references: Any) -> Sequence[dict[str, Any]]:
+def checked_media(references: Any) -> Sequence[Any]:
+    """What was given as media references, if it is a list; none for None."""
     if not references:
         return ()
     if not isinstance(references, Sequence) or isinstance(references, str):
         raise Invalid(f"media_refs must be a list of dicts, not {type(references).__name__}")
-    return [_media(reference) for reference in references]
+    return references
+
+
+def _all_media(references: Any) -> Sequence[dict[str, Any]]:
+    return [_media(reference) for reference in checked_media(references)]
 
 
 def _media(reference: Mapping[str, Any]) -> dict[str, Any]:
@@ -203,24 +241,36 @@ def _media(reference: Mapping[str, Any]) -> dict[str, Any]:
     return {"kind": kind, **plain, "metadata": to_json(reference.get("metadata"), "media metadata")}
 
 
-def restored(message: Mapping[str, Any], *, max_bytes: int, media_refs: Sequence[Mapping[str, Any]] = ()) -> Draft:
+def restored(message: Mapping[str, Any], *, max_bytes: int, media_refs: Any = None) -> Draft:
     """A message of an export in its stored form: same digest, same position."""
-    if not isinstance(message, Mapping):
+    if message.__class__ is not dict and not isinstance(message, Mapping):
         raise Invalid(f"a message must be a dict, not {type(message).__name__}")
     role, seq = message.get("role"), message.get("seq")
     if not isinstance(role, str) or not role:
         raise Invalid(f"a message needs a role, not {role!r}")
-    check_count(seq, "seq")
-    fields = {name: value for name in _RESTORED if (value := message.get(name)) is not None}
-    # JSON text of other writers is kept as it is: an import restores, it does not judge.
-    texts = {name: fields.pop(name) for name in _JSON_FIELDS[1:] if isinstance(fields.get(name), str)}
-    values = stored_values(message.get("content"), fields, max_bytes) | texts
-    values["role"] = role
-    values["timestamp"] = check_time(message.get("timestamp"), "timestamp")
-    active = 1 if message.get("active", 1) else 0
-    return Draft(
-        values, digest(values), calls_of(fields.get("tool_calls")), _all_media(media_refs), seq=seq, active=active
-    )
+    if seq is not None:
+        check_count(seq, "seq")
+    if message.get("timestamp") is None:
+        raise Invalid("a message needs a timestamp in epoch seconds")
+    given = message
+    if not FIELDS.issuperset(message):
+        given = {name: value for name, value in message.items() if name in FIELDS}
+    made = _made(given, 0.0, max_bytes)
+    if not given.keys().isdisjoint(_KEPT):
+        _keep_texts(made, given)
+    if media_refs:
+        made.media = _all_media(media_refs)
+    made.seq = seq
+    made.active = 1 if message.get("active", 1) else 0
+    return made
 
 
-_RESTORED = tuple(name for name in _NOTHING if name not in ("role", "content", "timestamp"))
+_KEPT = ("reasoning_details", "codex_reasoning_items")
+
+
+def _keep_texts(made: Draft, given: Mapping[str, Any]) -> None:
+    """JSON text of other writers stays as it is: an import restores, it does not judge."""
+    texts = {name: given[name] for name in _KEPT if isinstance(given.get(name), str)}
+    if texts:
+        made.values |= texts
+        made.digest = digest(made.values)

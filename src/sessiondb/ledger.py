@@ -7,11 +7,13 @@ loss, a double or an edit. A session's `ledger` is the masked sum of the terms o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from json.encoder import encode_basestring as _quoted
 from typing import Any
 
 from . import jsontext
+from .jsontext import escaped
 
 try:
     # Past hashlib, which loads OpenSSL for what is not used here.
@@ -27,8 +29,6 @@ NAMES = (
     "codex_reasoning_items", "content", "content_type", "finish_reason", "message_key", "metadata", "reasoning",
     "reasoning_details", "role", "timestamp", "token_count", "tool_call_id", "tool_calls", "tool_name",
 )  # fmt: skip
-_NAMES = frozenset(NAMES)
-_ALWAYS = ("role", "content", "content_type", "timestamp")
 JSON_TEXT = ("tool_calls", "reasoning_details", "codex_reasoning_items", "metadata")
 
 
@@ -59,24 +59,37 @@ def digest(row: Mapping[str, Any]) -> int:
     return _digest(canonical(row))
 
 
-def fresh_digest(row: Mapping[str, Any], given: Iterable[str]) -> int:
-    """The digest of a row whose JSON columns are in our own spelling already; the same number, sooner.
+# A name with its key as JSON and how its values are spelled.
+Spelling = tuple[str, str, Callable[[Any], str]]
 
-    `given` names what may be set besides role, content, content_type and timestamp.
-    """
-    form = {name: value for name in (*_ALWAYS, *given) if (value := row.get(name)) is not None and name in _NAMES}
-    return _digest(jsontext.canonical(form).encode("utf-8", "surrogatepass"))
+# The messages of a batch share their moment, and a float takes longer to spell than a line of text.
+_moment = lru_cache(8)(float.__repr__)
+_SPELLS: dict[str, Callable[[Any], str]] = {"timestamp": _moment, "token_count": int.__repr__}
 
 
-def plain_digest(role: str, content: str | None, timestamp: float) -> int:
-    """The digest of a message that has nothing but these; the same number, sooner still."""
-    said = "" if content is None else f'"content":{_quoted(content)},'
-    form = f'{{{said}"role":{_quoted(role)},"timestamp":{timestamp!r}}}'
-    return _digest(form.encode("utf-8", "surrogatepass"))
+def spelling(names: Iterable[str]) -> tuple[Spelling, ...]:
+    """How `fresh_digest` spells rows that have nothing but these; content and what comes before it left out."""
+    known = [name for name in NAMES if name in {*names, "content_type", "timestamp"} and name > "content"]
+    return tuple((name, f'"{name}":', _SPELLS.get(name, _quoted)) for name in known)
+
+
+def fresh_digest(row: Mapping[str, Any], spelled: tuple[Spelling, ...]) -> int:
+    """The digest of a row that was checked, with JSON in our own spelling; the same number, sooner."""
+    if row["codex_reasoning_items"] is not None:
+        return _digest(jsontext.canonical(_form(row)).encode("utf-8", "surrogatepass"))
+    said = ",".join([key + spell(value) for name, key, spell in spelled if (value := row[name]) is not None])
+    rest, content = said.encode("utf-8", "surrogatepass"), row["content"]
+    form = b"{" + rest + b"}" if content is None else b'{"content":"' + escaped(content) + b'",' + rest + b"}"
+    return int.from_bytes(blake2b(form, digest_size=8).digest(), "big") & MASK
 
 
 def term(message_digest: int, seq: int) -> int:
     return ((message_digest >> 31) * seq + (message_digest & LOW)) & MASK
+
+
+def terms(digests: Iterable[int], positions: Iterable[int]) -> list[int]:
+    """The terms of many messages at once."""
+    return [((d >> 31) * seq + (d & LOW)) & MASK for d, seq in zip(digests, positions, strict=True)]
 
 
 def total(terms: Iterable[int]) -> int:

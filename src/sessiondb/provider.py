@@ -55,6 +55,8 @@ class Features:
     substring_search: bool = True
     fuzzy_search: bool = True
     regex_search: bool = True
+    # Is there an index for parts of words and words with slips, or are messages read until the deadline? Of each store.
+    indexed_text_search: bool = False
     # The longest text of one message, in bytes of UTF-8.
     max_content_bytes: int = 64 * 1024 * 1024
 

@@ -17,7 +17,7 @@ LIMIT = 1000
 
 
 def made(role: str = "user", content: Any = "hello", **fields: Any) -> Draft:
-    return draft(role, content, timestamp=1.0, max_bytes=LIMIT, **fields)
+    return draft({"role": role, "content": content, **fields}, 1.0, LIMIT)
 
 
 def test_a_draft_holds_every_column_it_does_not_leave_to_the_store() -> None:

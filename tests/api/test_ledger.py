@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sessiondb import ledger
+from sessiondb import jsontext, ledger
+from sessiondb.drafts import draft
 from sessiondb.models import MESSAGE_COLUMNS
 
 SAID: dict[str, Any] = dict.fromkeys(MESSAGE_COLUMNS) | {"role": "user", "content": "hello", "timestamp": 1.5}
@@ -79,3 +83,32 @@ def test_what_is_taken_out_leaves_the_rest() -> None:
     terms = [ledger.term(ledger.digest(SAID), seq) for seq in (1, 2, (1 << 31) - 1)]
     assert ledger.minus(ledger.total(terms), terms[:2]) == terms[2]
     assert ledger.minus(ledger.total(terms), terms) == 0
+
+
+# Every kind that is spelled in a way of its own: surrogates, controls, what is escaped, and texts of some length.
+TEXTS = st.text(st.characters(), max_size=40) | st.text(
+    st.sampled_from('ab"\\\n\t\r\x00\x1f\x7fé漢\ud800'), min_size=60
+)
+
+
+@given(TEXTS)
+def test_text_is_escaped_as_the_encoder_would(text: str) -> None:
+    assert b'"%b"' % jsontext.escaped(text) == json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+@given(
+    st.fixed_dictionaries(
+        {"role": st.sampled_from(["user", "tool"])},
+        optional={
+            **{name: TEXTS | st.none() for name in ("content", "reasoning", "tool_call_id", "message_key", "model")},
+            **{name: st.lists(TEXTS | st.floats(allow_nan=False)) for name in ("tool_calls", "codex_reasoning_items")},
+            "content_type": st.sampled_from(["json", "text/plain"]),
+            "token_count": st.integers(0, 1 << 62),
+            "timestamp": st.floats(allow_nan=False, allow_infinity=False),
+            "metadata": st.dictionaries(TEXTS, TEXTS),
+        },
+    )
+)
+def test_a_draft_has_the_digest_of_the_row_it_becomes(message: dict[str, Any]) -> None:
+    made = draft(message, 1.5, 1 << 20)
+    assert made.digest == ledger.digest(made.values)

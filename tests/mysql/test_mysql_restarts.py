@@ -25,7 +25,7 @@ pytestmark = pytest.mark.alone
 
 LONG = os.environ.get("SESSIONDB_TORTURE") == "1"
 APPENDS = 20_000 if LONG else 3_000
-WRITERS = 6
+WRITERS = 5
 # Of so many commits one happens without its answer arriving.
 LOST_ANSWERS = 100
 

@@ -10,7 +10,7 @@ import pytest
 
 from servers.mysql_stores import Open, Stores
 from sessiondb.backends.mysql import MySQLProvider, schema
-from sessiondb.errors import SchemaOutdated, SchemaTooNew, Unavailable
+from sessiondb.errors import MissingExtra, SchemaOutdated, SchemaTooNew, Unavailable
 
 INSTALLER = """
 import sys
@@ -127,3 +127,9 @@ def test_every_table_compares_text_byte_by_byte(stores: Stores, empty: dict[str,
 
 def test_the_provider_is_there_when_its_driver_is() -> None:
     assert MySQLProvider.is_available()
+
+
+def test_a_missing_driver_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pymysql", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'sessiondb\[mysql\]'"):
+        MySQLProvider().initialize(dsn="mysql://h/db")

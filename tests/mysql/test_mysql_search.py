@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from search.search_corpus import ROWS
+from search.search_many import CASES, Holds, expected, messages
 from servers.mysql_stores import Open, Stores
 from sessiondb.backends.mysql import MySQLProvider, encoding
 from sessiondb.db import SessionDB
@@ -104,6 +106,24 @@ def test_a_phrase_is_found_where_two_pieces_meet(db: SessionDB) -> None:
         assert len(db.search_messages('"' + " ".join(words[start : start + 4]) + '"')) == 1
 
 
+@pytest.fixture(scope="module")
+def many(all_stores: Stores) -> Iterator[SessionDB]:
+    provider = MySQLProvider()
+    provider.initialize(**all_stores.server.options(database=all_stores.empty_database()))
+    with SessionDB(provider=provider) as db:
+        db.append_messages(db.create_session("s", "cli"), messages())
+        yield db
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest"])
+@pytest.mark.parametrize("role", [None, "user", "tool"])
+@pytest.mark.parametrize(("box", "holds"), CASES, ids=[box for box, _ in CASES])
+def test_pages_are_exact(many: SessionDB, box: str, holds: Holds, role: str | None, order: Any) -> None:
+    wanted = MessageFilter((role,) if role else ())
+    hits = many.provider.search(parse(box), Filter(ids=("s",)), wanted, Page(25, 5), order, 1.0).hits
+    assert [hit.message["seq"] for hit in hits] == expected(holds, role, order)[5:30]
+
+
 def test_deleted_messages_are_not_found_and_restored_ones_are(db: SessionDB) -> None:
     db.create_session("s", "cli")
     db.append_message("s", "user", "needle")
@@ -124,8 +144,10 @@ def test_words_of_another_version_are_not_trusted_until_made_again(stores: Store
     later = open_db(options)
     asked = (parse("needle"), Filter(), MessageFilter(), Page(20), "newest", 1e9)
     scanned = later.provider.search(*asked)  # type: ignore[arg-type]
-    assert (len(scanned.hits), "reindex()" in scanned.notices[-1]) == (3, True)
-    later.provider.reindex()  # type: ignore[attr-defined]
+    assert (len(scanned.hits), "db.index()" in scanned.notices[-1]) == (3, True)
+    ticks: list[tuple[int, int]] = []
+    later.index(lambda done, total: ticks.append((done, total)))
+    assert ticks[-1][0] == ticks[-1][1] > 0
     for handle in (later, open_db(options)):
         indexed = handle.provider.search(*asked)  # type: ignore[arg-type]
         assert (len(indexed.hits), indexed.notices) == (3, ())

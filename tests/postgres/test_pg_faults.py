@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
@@ -69,6 +70,12 @@ class TestTheDoor:
     def test_a_database_that_cannot_hold_all_text_is_refused(self, postgres: PostgreSQL) -> None:
         postgres.execute("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
         assert "LATIN1" in str(refusal(dsn=postgres.dsn("latin")))
+
+
+@pytest.mark.parametrize("missing", ["psycopg", "psycopg_pool"])
+def test_a_missing_driver_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    assert "pip install 'sessiondb[postgres]'" in str(refusal(dsn="postgresql://h/db"))
 
 
 class TestRights:
@@ -228,6 +235,51 @@ class TestBetweenWriters:
 
         db.provider.driver.write(in_the_middle)  # type: ignore[attr-defined]
         assert (len(order), [row["cwd"] for row in db.search_sessions()]) == (2, ["x", "x"])
+
+    @pytest.mark.parametrize("error", [psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected])
+    def test_a_collision_that_never_ends_is_busy(self, opened: Open, error: type[psycopg.Error]) -> None:
+        db = opened(deadline=0.2)
+
+        def collide(tx: Any) -> None:
+            raise error
+
+        with pytest.raises(Busy, match="other writers"):
+            db.provider.driver.write(collide)  # type: ignore[attr-defined]
+        assert db.session_count() == 0
+
+    def test_a_transaction_that_loses_its_connection_runs_again(self, opened: Open, postgres: PostgreSQL) -> None:
+        db = opened()
+        db.create_session("s", "cli")
+        attempts: list[int] = []
+
+        def work(tx: Any) -> None:
+            attempts.append(1)
+            tx.run("UPDATE sessions SET input_tokens = input_tokens + 1 WHERE id = 's'")
+            if len(attempts) == 1:
+                (pid,) = tx.row("SELECT pg_backend_pid()")
+                postgres.execute(f"SELECT pg_terminate_backend({pid})")
+            tx.run("UPDATE sessions SET output_tokens = output_tokens + 1 WHERE id = 's'")
+
+        db.provider.driver.write(work)  # type: ignore[attr-defined]
+        session = db.get_session("s")
+        assert session is not None
+        assert (len(attempts), session["input_tokens"], session["output_tokens"]) == (2, 1, 1)
+
+    def test_an_append_is_one_statement(self, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+        db = opened()
+        db.create_session("s", "cli")
+        sent: list[object] = []
+        execute = psycopg.Connection.execute
+
+        def counted(self: Any, query: Any, *args: Any, **kwargs: Any) -> Any:
+            sent.append(query)
+            return execute(self, query, *args, **kwargs)
+
+        monkeypatch.setattr(psycopg.Connection, "execute", counted)
+        db.append_message("s", "user", "a needle")
+        db.append_message("s", "user", "a needle", message_key="k")
+        db.append_message("s", "user", "long " * 10_000)
+        assert len(sent) == 3
 
     def test_a_row_that_stays_in_the_way_is_a_conflict(self, opened: Open) -> None:
         db = opened()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from search.search_many import CASES, COUNT, Holds, expected, messages
 from servers.postgres import PostgreSQL, server
 from sessiondb.backends.memory import MemoryProvider
 from sessiondb.backends.postgres import PostgreSQLProvider
@@ -23,7 +24,6 @@ from sessiondb.testing import FakeClock
 CORPUS = runpy.run_path(str(Path(__file__).parent.parent / "search" / "search_corpus.py"))["ROWS"]
 TEXTS = sorted({text for _, found, other in CORPUS for text in (found, other) if text})
 BOXES = sorted({box for box, _, _ in CORPUS})
-COUNT = 3000
 
 
 def filled(provider: SessionDBProvider) -> SessionDB:
@@ -73,32 +73,37 @@ def test_a_relaxed_search_gathers_the_same(both: tuple[SessionDB, SessionDB]) ->
 
 @pytest.fixture(scope="module")
 def many() -> Iterator[SessionDB]:
-    """Enough messages that a common word is looked for among the newest, and a rare one in the index."""
     provider = PostgreSQLProvider()
     provider.initialize(dsn=server().dsn("laws"), schema="many")
     with SessionDB(provider=provider) as db:
         db.create_session("s", "cli")
-        db.append_messages("s", [{"role": "user", "content": text(number)} for number in range(COUNT)])
+        db.append_messages("s", messages())
         yield db
 
 
 class TestMany:
     @pytest.mark.parametrize("order", ["newest", "oldest"])
-    @pytest.mark.parametrize(
-        ("box", "holds"),
-        [
-            ("common", lambda number: number % 2 == 0),
-            ("rare", lambda number: number % 500 == 0),
-            ("common rare", lambda number: number % 500 == 0),
-            ("common -third", lambda number: number % 2 == 0 and number % 3),
-            ("long common", lambda number: number % 1000 == 0),
-        ],
-    )
-    def test_pages_are_exact(self, many: SessionDB, box: str, holds: Callable[[int], bool], order: Any) -> None:
-        expected = [number + 1 for number in range(COUNT) if holds(number)]
-        hits = many.provider.search(parse(box), Filter(), MessageFilter(), Page(25, 5), order, 1.0).hits
-        ordered = expected if order == "oldest" else expected[::-1]
-        assert [hit.message["seq"] for hit in hits] == ordered[5:30]
+    @pytest.mark.parametrize("role", [None, "user", "tool"])
+    @pytest.mark.parametrize(("box", "holds"), CASES, ids=[box for box, _ in CASES])
+    def test_pages_are_exact(self, many: SessionDB, box: str, holds: Holds, role: str | None, order: Any) -> None:
+        wanted = MessageFilter((role,) if role else ())
+        hits = many.provider.search(parse(box), Filter(ids=("s",)), wanted, Page(25, 5), order, 1.0).hits
+        assert [hit.message["seq"] for hit in hits] == expected(holds, role, order)[5:30]
+
+    def test_weights_are_those_of_a_scan(self, many: SessionDB) -> None:
+        asked = (parse("common third"), Filter(), MessageFilter(), Page(None), "relevance", 1e9)
+        indexed, scanned = many.provider.search(*asked), SessionDBProvider.search(many.provider, *asked)  # type: ignore[arg-type]
+        order = [[hit.message["id"] for hit in found.hits][:20] for found in (indexed, scanned)]
+        assert (indexed.total, order[0]) == (scanned.total, order[1])
+
+    def test_searches_are_planned_for_their_words(self, many: SessionDB) -> None:
+        for _ in range(12):
+            many.search_messages("common rare")
+            many.search_messages("ommo", mode="substring")
+        prepared = many.provider.driver.read(  # type: ignore[attr-defined]
+            lambda tx: tx.rows("SELECT statement FROM pg_prepared_statements")
+        )
+        assert [text for (text,) in prepared if "tsv" in text] == []
 
     def test_the_total_is_about_right(self, many: SessionDB) -> None:
         total = many.provider.search(parse("common"), Filter(), MessageFilter(), Page(20), "newest", 1.0).total
@@ -124,13 +129,6 @@ class TestAnotherAnalysis:
 
     def test_the_index_can_be_made_again(self, stale: SessionDB) -> None:
         ticks: list[tuple[int, int]] = []
-        stale.provider.update_index(lambda done, total: ticks.append((done, total)))
+        stale.index(lambda done, total: ticks.append((done, total)))
         found = stale.provider.search(parse("needle"), Filter(), MessageFilter(), Page(None), "newest", 1.0)
         assert (len(found.hits), found.notices, ticks[-1][0] == ticks[-1][1] > 0) == (1200, (), True)
-
-
-def text(number: int) -> str:
-    marks = [(2, "common"), (3, "third"), (500, "rare")]
-    said = " ".join([f"m{number}", *(word for step, word in marks if number % step == 0)])
-    # Some are too long for one vector: their words must be put together.
-    return said if number % 1000 else said + " filler" * 600 + " long"

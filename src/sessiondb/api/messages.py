@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .. import media, replay
-from ..drafts import FIELDS, check_count, check_time, draft, plain_draft
+from ..drafts import check_count, check_text, checked_media, draft
 from ..errors import Invalid
 from ..models import Draft, MediaRefRow, MessageRow, ToolCallRow
 from .handle import Handle, no_session
@@ -39,6 +39,8 @@ class Messages(Handle):
         output_tokens, injected, metadata, media_refs.
         """
         given = {
+            "role": role,
+            "content": content,
             "tool_name": tool_name,
             "tool_calls": tool_calls,
             "tool_call_id": tool_call_id,
@@ -47,13 +49,13 @@ class Messages(Handle):
             "reasoning": reasoning,
             "reasoning_details": reasoning_details,
             "codex_reasoning_items": codex_reasoning_items,
+            "timestamp": timestamp,
             "message_key": message_key,
+            **fields,
         }
-        if not fields.keys() <= FIELDS:
-            raise _unknown(fields)
-        given = {name: value for name, value in (given | fields).items() if value is not None}
+        check_text(session_id, "session_id")
         check_count(expected_seq, "expected_seq")
-        made = self._draft(role, content, timestamp, given, self._clock())
+        made = self._draft({name: value for name, value in given.items() if value is not None}, float(self._clock()))
         return self.provider.append(session_id, (made,), expected_seq=expected_seq)[0]
 
     def append_messages(
@@ -63,6 +65,7 @@ class Messages(Handle):
 
         Each is a dict with the names of `append_message`: {"role": "user", "content": "..."}.
         """
+        check_text(session_id, "session_id")
         check_count(expected_seq, "expected_seq")
         return self.provider.append(session_id, self._drafts(messages), expected_seq=expected_seq)
 
@@ -71,31 +74,28 @@ class Messages(Handle):
         return self.provider.replace_messages(session_id, self._drafts(messages))
 
     def _drafts(self, messages: Iterable[Mapping[str, Any]]) -> list[Draft]:
-        now = self._clock()
-        return [self._draft_of(number, message, now) for number, message in enumerate(messages)]
+        if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
+            raise Invalid(f"messages must be a list of dicts, not {type(messages).__name__}")
+        now, made = float(self._clock()), []
+        try:
+            for message in messages:
+                made.append(self._draft(message, now))
+        except Invalid as exc:
+            raise Invalid(f"message {len(made)}: {exc}") from exc
+        return made
 
-    def _draft_of(self, number: int, message: Mapping[str, Any], now: float) -> Draft:
-        if message.__class__ is not dict and not isinstance(message, Mapping):
-            raise Invalid(f"message {number} is no dict but {type(message).__name__}")
-        given = {}
-        for name, value in message.items():
-            if name not in FIELDS:
-                raise _unknown(message)
-            if value is not None:
-                given[name] = value
-        return self._draft(
-            given.pop("role", None), given.pop("content", None), given.pop("timestamp", None), given, now
-        )
-
-    def _draft(self, role: Any, content: Any, timestamp: float | None, given: dict[str, Any], now: float) -> Draft:
-        moment = now if timestamp is None else check_time(timestamp, "timestamp")
+    def _draft(self, message: Mapping[str, Any], now: float) -> Draft:
         limit = self.provider.features.max_content_bytes
-        if not given and (content is None or content.__class__ is str):
-            return plain_draft(role, content, moment, limit)
-        if content.__class__ is list or content.__class__ is dict:
+        if message.__class__ is dict and message.get("content").__class__ is str:
+            return draft(message, now, limit)
+        if not isinstance(message, Mapping):
+            raise Invalid(f"a message must be a dict, not {type(message).__name__}")
+        content = message.get("content")
+        if isinstance(content, list | dict):
+            given = checked_media(message.get("media_refs"))
             content, found = media.extract(content, self._media_store().put)
-            given["media_refs"] = [*found, *(given.get("media_refs") or ())]
-        return draft(role, content, timestamp=moment, max_bytes=limit, **given)
+            message = {**message, "content": content, "media_refs": [*found, *given]}
+        return draft(message, now, limit)
 
     def get_messages(
         self,
@@ -160,7 +160,3 @@ class Messages(Handle):
     def get_media_refs(self, session_id: str) -> list[MediaRefRow]:
         """Pictures, sounds and files of a session, by path or hash."""
         return self.provider.get_media_refs(session_id)
-
-
-def _unknown(fields: Mapping[str, Any] | Sequence[str]) -> Invalid:
-    return Invalid(f"unknown message field {sorted(set(fields) - FIELDS)[0]!r}; known: {', '.join(sorted(FIELDS))}")

@@ -68,6 +68,8 @@ class Search(Handle):
         `mode` "substring", "fuzzy" or "regex" reads the messages themselves, newest first, for `deadline` seconds at
         most. The answer is a list that also knows `total`, `index_lag`, `notices` and `did_you_mean`.
         """
+        if not isinstance(query, str):
+            raise Invalid(f"the query must be text, not {type(query).__name__}")
         chosen = _chosen(where, source_filter, exclude_sources, session_id, chat_id, user_id, tags)
         messages = MessageFilter(tuple(role_filter or ()), *_times(since, until), include_inactive)
         page = check_page(limit, offset)

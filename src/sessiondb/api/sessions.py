@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from ..drafts import check_count, check_id, check_text, check_time, to_json
+from ..drafts import check_cost, check_count, check_id, check_text, check_time, to_json
 from ..errors import Invalid
 from ..models import RELATIONS, TOKEN_COLUMNS, Filter, ListedSession, Order, Page, SessionRow
 from .handle import Handle, no_session
@@ -152,8 +152,8 @@ class Sessions(Handle):
             if count is None:
                 raise Invalid(f"{name} must be a whole number, not None")
             check_count(count, name)
-        amounts["estimated_cost_usd"] = _cost(estimated_cost_usd, "estimated_cost_usd")
-        amounts["actual_cost_usd"] = _cost(actual_cost_usd, "actual_cost_usd")
+        amounts["estimated_cost_usd"] = check_cost(estimated_cost_usd, "estimated_cost_usd")
+        amounts["actual_cost_usd"] = check_cost(actual_cost_usd, "actual_cost_usd")
         facts = {
             "model": model,
             "billing_provider": billing_provider,
@@ -244,15 +244,6 @@ def _order(name: str) -> Order:
     if name not in _ORDERS:
         raise Invalid(f"unknown order {name!r}; use 'started' or 'activity'")
     return _ORDERS[name]
-
-
-def _cost(value: Any, field: str) -> float | None:
-    if value is None:
-        return None
-    cost = check_time(value, field) if isinstance(value, int | float) else None
-    if cost is None or cost < 0:
-        raise Invalid(f"{field} must be a positive amount, not {value!r}")
-    return cost
 
 
 def _tag(tag: Any) -> str:

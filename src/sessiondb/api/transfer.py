@@ -15,6 +15,7 @@ from .handle import Handle
 
 EXPORT_FORMAT = "sessiondb/1"
 _PAGE = 200
+_NO_PARENT = "its parent {} is not here; imported without"
 # Derived from the messages on the way in, or meaningless in another store.
 _NOT_IMPORTED = frozenset({"message_count", "tool_call_count", "last_message_id", "ledger", "deleted_at", "title"})
 
@@ -71,6 +72,8 @@ class Transfer(Handle):
         A session that exists is skipped and reported, never changed. A taken title gets the next number of its lineage.
         A parent that is nowhere is left out and noted.
         """
+        if not isinstance(documents, Iterable):
+            raise Invalid(f"sessions must be a list of dicts, not {type(documents).__name__}")
         report = ImportReport()
         parents: dict[str, str] = {}
         for number, document in enumerate(documents):
@@ -79,8 +82,7 @@ class Transfer(Handle):
                 self._import_one(document, parents, report, dry_run)
             except Invalid as exc:
                 report.failed[name] = str(exc)
-        if not dry_run:
-            self._link(parents, report)
+        (self._foresee if dry_run else self._link)(parents, report)
         return report
 
     def _import_one(
@@ -94,13 +96,12 @@ class Transfer(Handle):
         if existing is not None:
             report.skipped[name] = _collision(existing, document)
             return
+        tags = _tags(document)
         parent = values.pop("parent_session_id", None)
         values["title"] = self._free_title(document, report)
         if parent:
             parents[name] = parent
-        if dry_run:
-            report.imported.append(name)
-        elif self.provider.create_session(values, drafts, tags=_tags(document)):
+        if dry_run or self.provider.create_session(values, drafts, tags=tags):
             report.imported.append(name)
             report.messages += len(drafts)
         else:
@@ -119,7 +120,12 @@ class Transfer(Handle):
         if not isinstance(rows, list):
             raise Invalid(f"messages must be a list, not {type(rows).__name__}")
         limit = self.features.max_content_bytes
-        drafts = [restored(row, max_bytes=limit, media_refs=_media_of(row)) for row in rows]
+        drafts: list[Draft] = []
+        try:
+            for row in rows:
+                drafts.append(restored(row, max_bytes=limit))
+        except Invalid as exc:
+            raise Invalid(f"message {len(drafts)}: {exc}") from exc
         return values, drafts
 
     def _free_title(self, document: Mapping[str, Any], report: ImportReport) -> str | None:
@@ -132,12 +138,20 @@ class Transfer(Handle):
         report.notes.append(f"{document['id']}: the title {title!r} is taken; imported as {free!r}")
         return free
 
-    def _link(self, parents: Mapping[str, str], report: ImportReport) -> None:
+    def _foresee(self, parents: Mapping[str, str], report: ImportReport) -> None:
+        """Note the parents that an import would not find."""
+        imported = set(report.imported)
         for child, parent in parents.items():
-            if child not in report.imported:
+            if parent not in imported and self.provider.get_session(parent) is None:
+                report.notes.append(f"{child}: {_NO_PARENT.format(parent)}")
+
+    def _link(self, parents: Mapping[str, str], report: ImportReport) -> None:
+        imported = set(report.imported)
+        for child, parent in parents.items():
+            if child not in imported:
                 continue
             if self.provider.get_session(parent) is None:
-                self._orphan(child, f"its parent {parent} is not here; imported without", report)
+                self._orphan(child, _NO_PARENT.format(parent), report)
             elif child == parent or child in {row["id"] for row in self.provider.ancestors(parent)}:
                 self._orphan(child, f"its parent {parent} is also its descendant; imported without", report)
             else:
@@ -157,11 +171,6 @@ class Transfer(Handle):
 def _collision(existing: SessionRow, document: Mapping[str, Any]) -> str:
     same = (existing["ledger"], existing["last_seq"]) == (document.get("ledger"), document.get("last_seq"))
     return "already here, the same" if same else "the id is taken by a session with other messages"
-
-
-def _media_of(message: Any) -> list[Any]:
-    references = message.get("media_refs") if isinstance(message, Mapping) else None
-    return references if isinstance(references, list) else []
 
 
 def _tags(document: Mapping[str, Any]) -> list[str]:

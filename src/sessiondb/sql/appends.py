@@ -37,6 +37,7 @@ COUNT_NEXT = f"""
        SET ledger = (ledger + ((:high * (last_seq + 1) + :low) & {ledger.MASK})) & {ledger.MASK},
            last_seq = last_seq + 1,
            message_count = message_count + 1,
+           tool_call_count = tool_call_count + :calls,
            last_active = {{greatest}}(COALESCE(last_active, :timestamp), :timestamp),
            last_message_id = {{last_inserted}}
      WHERE id = :session_id
@@ -70,8 +71,10 @@ KNOWN_KEYS = """
        AND message_key IN (%s)
 """
 INSERT_CALL = """
-    INSERT INTO tool_calls (session_id, message_id, call_id, tool_name, arguments, status, created_at)
-    VALUES (:session_id, :message_id, :call_id, :tool_name, :arguments, 'pending', :created_at)
+    INSERT INTO tool_calls (session_id, message_id, call_id, tool_name, arguments, result_summary, status,
+                            created_at, completed_at)
+    VALUES (:session_id, :message_id, :call_id, :tool_name, :arguments, :result_summary, :status,
+            :created_at, :completed_at)
 """
 PENDING_CALL = """
     SELECT id
@@ -84,7 +87,7 @@ PENDING_CALL = """
 """
 COMPLETE_CALL = """
     UPDATE tool_calls
-       SET status = 'completed', result_summary = :result_summary, completed_at = :completed_at
+       SET status = :status, result_summary = :result_summary, completed_at = :completed_at
      WHERE id = :id
 """
 INSERT_MEDIA = """
@@ -102,22 +105,17 @@ def no_session(session_id: str) -> NotFound:
 
 
 def append_one(tx: Tx, session_id: str, draft: Draft) -> int:
-    """The short path for a plain message; raises Adrift when older rows must come first."""
-    high, low = draft.digest >> 31, draft.digest & ledger.LOW
-    params = {**draft.values, "session_id": session_id, "high": high, "low": low}
-    message_id = tx.insert(INSERT_NEXT, params)
+    """The short path for a message without a key; raises Adrift when older rows must come first."""
+    placed = {"session_id": session_id, "high": draft.digest >> 31, "low": draft.digest & ledger.LOW}
+    message_id = tx.insert(INSERT_NEXT, {**draft.values, **placed})
     if message_id is None:
         raise no_session(session_id)
-    if not tx.run(COUNT_NEXT, {"session_id": session_id, "high": high, "low": low,
-                               "timestamp": draft.values["timestamp"]}):  # fmt: skip
+    counted = {"calls": len(draft.calls), "timestamp": draft.values["timestamp"], **placed}
+    if not tx.run(COUNT_NEXT, counted):
         raise Adrift
+    if draft.calls or draft.media or draft.values["tool_call_id"] is not None:
+        _attach_all(tx, session_id, (message_id,), (draft,))
     return message_id
-
-
-def is_plain(draft: Draft) -> bool:
-    """Whether a message touches nothing but its row and its session's."""
-    values = draft.values
-    return not (draft.calls or draft.media) and values["message_key"] is None and values["tool_call_id"] is None
 
 
 def append_after_adoption(tx: Tx, session_id: str, drafts: Sequence[Draft], expected_seq: int | None) -> list[int]:
@@ -130,17 +128,19 @@ def append_many(tx: Tx, session_id: str, drafts: Sequence[Draft], expected_seq: 
     found = tx.row(LEDGER, {"session_id": session_id})
     if found is None:
         raise no_session(session_id)
-    known = known_keys(tx, session_id, drafts)
-    unknown = fresh(drafts, known)
+    last_seq, total = found
+    keys = [key for draft in drafts if (key := draft.values["message_key"]) is not None]
+    known = known_keys(tx, session_id, keys) if keys else {}
+    unknown = fresh(drafts, known) if keys else drafts
     if not unknown:
         return [known[draft.values["message_key"]] for draft in drafts]
-    last_seq, total = found
     if expected_seq is not None and expected_seq != last_seq:
         raise Conflict(
             f"session {session_id!r} is at position {last_seq}, not {expected_seq}: "
             "somebody appended meanwhile; read on and try again"
         )
-    return ids_of(drafts, place(tx, session_id, last_seq, total, unknown), known)
+    ids = place(tx, session_id, last_seq, total, unknown)
+    return ids_of(drafts, ids, known) if keys else ids
 
 
 def ids_of(
@@ -173,8 +173,7 @@ def fresh(drafts: Sequence[Draft], known: Iterable[str]) -> list[Draft]:
     return unknown
 
 
-def known_keys(tx: Tx, session_id: str, drafts: Sequence[Draft]) -> dict[str, int]:
-    keys = [key for draft in drafts if (key := draft.values["message_key"]) is not None]
+def known_keys(tx: Tx, session_id: str, keys: Sequence[str]) -> dict[str, int]:
     known: dict[str, int] = {}
     for start in range(0, len(keys), 500):
         names, params = marks("key", keys[start : start + 500])
@@ -185,26 +184,27 @@ def known_keys(tx: Tx, session_id: str, drafts: Sequence[Draft]) -> dict[str, in
 
 def place(tx: Tx, session_id: str, last_seq: int, total: int, drafts: Sequence[Draft], at_least: int = 0) -> list[int]:
     """Store drafts after `last_seq`, or at the positions they bring, and settle the session's counters."""
-    placed: list[dict[str, Any]] = []
-    for draft in drafts:
-        last_seq = _position(draft, last_seq)
-        term = ledger.term(draft.digest, last_seq)
-        total = (total + term) & ledger.MASK
+    positions = _positions(drafts, last_seq)
+    terms = ledger.terms([draft.digest for draft in drafts], positions)
+    for draft, seq, term in zip(drafts, positions, terms, strict=True):
         values = draft.values
         values["session_id"] = session_id
-        values["seq"] = last_seq
+        values["seq"] = seq
         values["term"] = term
         values["active"] = draft.active
-        placed.append(values)
-    ids = tx.insert_many(INSERT_PLACED, placed) if placed else []
-    if placed and not tx.run(COUNT_PLACED, _counted(session_id, placed, drafts, total, ids[-1])):
+    ids = tx.insert_many(INSERT_PLACED, [draft.values for draft in drafts]) if drafts else []
+    if drafts and not tx.run(COUNT_PLACED, _counted(session_id, drafts, ledger.total((total, *terms)), ids[-1])):
         raise Adrift
-    if at_least > last_seq:
+    if at_least > (positions[-1] if positions else last_seq):
         tx.run(RAISE_LAST_SEQ, {"session_id": session_id, "last_seq": at_least})
-    for message_id, draft in zip(ids, drafts, strict=True):
-        if not is_plain(draft):
-            _attach(tx, session_id, message_id, draft)
+    _attach_all(tx, session_id, ids, drafts)
     return ids
+
+
+def _positions(drafts: Sequence[Draft], last_seq: int) -> Sequence[int]:
+    if [draft.seq for draft in drafts].count(None) == len(drafts):
+        return range(last_seq + 1, last_seq + 1 + len(drafts))
+    return [last_seq := _position(draft, last_seq) for draft in drafts]
 
 
 def _position(draft: Draft, last_seq: int) -> int:
@@ -215,39 +215,53 @@ def _position(draft: Draft, last_seq: int) -> int:
     return draft.seq
 
 
-def _counted(
-    session_id: str, placed: list[dict[str, Any]], drafts: Sequence[Draft], total: int, last_id: int
-) -> dict[str, Any]:
-    active = [draft for draft in drafts if draft.active]
+def _counted(session_id: str, drafts: Sequence[Draft], total: int, last_id: int) -> dict[str, Any]:
     return {
         "session_id": session_id,
         "ledger": total,
-        "last_seq": placed[-1]["seq"],
-        "messages": len(active),
-        "calls": sum(len(draft.calls) for draft in active),
-        "last_active": max(row["timestamp"] for row in placed),
+        "last_seq": drafts[-1].values["seq"],
+        "messages": sum([draft.active for draft in drafts]),
+        "calls": sum([len(draft.calls) for draft in drafts if draft.active]),
+        "last_active": max([draft.values["timestamp"] for draft in drafts]),
         "last_message_id": last_id,
     }
 
 
-def _attach(tx: Tx, session_id: str, message_id: int, draft: Draft) -> None:
-    place_of = {"session_id": session_id, "message_id": message_id}
-    for call in draft.calls:
-        tx.run(INSERT_CALL, {**call, **place_of, "created_at": draft.values["timestamp"]})
-    for reference in draft.media:
-        tx.run(INSERT_MEDIA, {**reference, **place_of})
-    if draft.values["role"] == "tool" and draft.values["tool_call_id"] is not None:
-        _complete(tx, session_id, draft.values)
+def _attach_all(tx: Tx, session_id: str, ids: Sequence[int], drafts: Sequence[Draft]) -> None:
+    """Tool calls with their results, and media; a result that comes with its call is stored in the call's row."""
+    calls: list[dict[str, Any]] = []
+    pending: dict[str, list[dict[str, Any]]] = {}
+    for message_id, draft in zip(ids, drafts, strict=True):
+        if draft.calls or draft.media:
+            place_of = {"session_id": session_id, "message_id": message_id}
+            for call in draft.calls:
+                calls.append({**call, **place_of, **_UNANSWERED, "created_at": draft.values["timestamp"]})
+                pending.setdefault(call["call_id"], []).append(calls[-1])
+            for reference in draft.media:
+                tx.run(INSERT_MEDIA, {**reference, **place_of})
+        values = draft.values
+        if values["tool_call_id"] is not None and values["role"] == "tool":
+            open_calls = pending.get(values["tool_call_id"])
+            if open_calls:
+                open_calls.pop().update(_answer(values))
+            else:
+                _complete(tx, session_id, values)
+    if calls:
+        tx.insert_many(INSERT_CALL, calls)
 
 
-def _complete(tx: Tx, session_id: str, values: dict[str, Any]) -> None:
+_UNANSWERED = {"status": "pending", "result_summary": None, "completed_at": None}
+
+
+def _answer(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "status": "completed",
+        "result_summary": summary(values["content"], values["content_type"]),
+        "completed_at": values["timestamp"],
+    }
+
+
+def _complete(tx: Tx, session_id: str, values: Mapping[str, Any]) -> None:
     pending = tx.row(PENDING_CALL, {"session_id": session_id, "call_id": values["tool_call_id"]})
     if pending is not None:
-        tx.run(
-            COMPLETE_CALL,
-            {
-                "id": pending[0],
-                "result_summary": summary(values["content"], values["content_type"]),
-                "completed_at": values["timestamp"],
-            },
-        )
+        tx.run(COMPLETE_CALL, {"id": pending[0], **_answer(values)})

@@ -26,8 +26,8 @@ def unescape(text: str) -> str:
 
 def storable(params: Mapping[str, Any]) -> Mapping[str, Any]:
     """The same parameters, escaped where needed; NUL is kept (SQLite holds it)."""
-    for value in params.values():
-        # isascii() is a flag on the string, so the usual case costs next to nothing.
+    # Most columns are NULL, and isascii() is a flag on the string: the usual case costs next to nothing.
+    for value in filter(None, params.values()):
         if value.__class__ is str and not value.isascii() and SURROGATES.search(value):
             return {name: escape(item) if isinstance(item, str) else item for name, item in params.items()}
     return params

@@ -141,7 +141,7 @@ class MessagePrimitives(SessionDBProvider):
 
     def append(self, session_id: str, messages: Sequence[Draft], *, expected_seq: int | None = None) -> list[int]:
         try:
-            if expected_seq is None and len(messages) == 1 and appends.is_plain(messages[0]):
+            if expected_seq is None and len(messages) == 1 and messages[0].values["message_key"] is None:
                 draft = messages[0]
                 return [self.driver.write(lambda tx: appends.append_one(tx, session_id, draft))]
             return self.driver.write(lambda tx: appends.append_many(tx, session_id, messages, expected_seq))

@@ -1,4 +1,8 @@
-"""One query on the words stored beside the messages."""
+"""One query on the words stored beside the messages.
+
+A common word is looked for among the newest messages until there are enough: FULLTEXT finds all messages of a word
+before it can show the newest, and takes long to do so. A rare one is asked of the index.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,11 @@ from .encoding import is_cut
 # Among so many of the newest messages a word's share is looked up; the index is asked only for rarer words.
 SAMPLE = 2000
 ENOUGH = 20
+# Among so many it is seen whether a query has many answers.
+GLANCE = 500
 BATCH = 1000
+# So many messages are walked in the time in which the index hands out one.
+WALKED = 8
 
 HAS_CHUNKS = """
     SELECT EXISTS (SELECT 1 FROM search_chunks)
@@ -41,10 +49,21 @@ NEWEST = """
 HIT = "m.id, s.source, m.timestamp"
 
 
+class Sample(NamedTuple):
+    """Of the newest messages: how many there are, match, would be handed out by the index, and have each leaf."""
+
+    size: int
+    matching: int
+    looked_up: int
+    leaves: tuple[int, ...]
+
+
 class Hit(NamedTuple):
     id: int
     automated: bool
     timestamp: float
+    # The length of the message and how often it has each leaf, where that is known already.
+    counts: Row = ()
     worth: float = 0.0
 
 
@@ -65,8 +84,9 @@ class Answer:
         hits = self._checked(candidates)
         total += len(long_hits) - (len(candidates) - len(hits))
         if order == "relevance":
-            tables = ("search_words", "search_chunks") if long_hits else ("search_words",)
-            hits = self._weighed(hits, tables, complete=size is None or len(hits) < size)
+            complete = size is None or len(hits) < size
+            rarities = self._rarities(len(hits) if complete and len(self.leaves) == 1 else None)
+            hits = self._weighed(hits, rarities, long=bool(long_hits))
         ordered = _ordered(hits, order, now)
         end = None if page.limit is None else page.offset + page.limit
         shown = self._page(ordered[page.offset : end], now)
@@ -76,7 +96,38 @@ class Answer:
 
     def _whole(self, order: SearchOrder, size: int | None) -> list[Hit]:
         """Messages whose words are in one row."""
-        return _hits(self.matching(self.node, HIT, size, oldest=order == "oldest"))
+        oldest = order == "oldest"
+        first = None if size is None else self._oldest_of(GLANCE)
+        if size is not None and first is not None:
+            sample = self._sampled(first)
+            share, looked_up = (max(each, 0.1) / GLANCE for each in (sample.matching, sample.looked_up))
+            newest = self._newest()
+            if size / share < WALKED * looked_up * newest:
+                # So many messages from the end hold enough, if the sample does not deceive.
+                reach = int(3 * size / share) + GLANCE
+                hits = _hits(self._walked(size, 0 if oldest else newest - reach, reach if oldest else newest, oldest))
+                if len(hits) == size:
+                    return hits
+        return _hits(self.matching(self.node, HIT, size, oldest=oldest))
+
+    def _walked(self, size: int, low: int, high: int, oldest: bool) -> list[Row]:
+        """The first matches of a stretch, its messages read one after the other."""
+        needles = boolean.Needles()
+        return self.tx.rows(
+            f"""
+            SELECT STRAIGHT_JOIN {HIT}, w.words, {", ".join(self._times(needles))}
+              FROM search_words w
+              JOIN messages m ON m.id = w.message_id
+              JOIN sessions s ON s.id = m.session_id
+             WHERE w.message_id > :from_id
+               AND w.message_id <= :to_id
+               AND {needles.condition(self.node)}
+               AND {self.where.sql}
+             ORDER BY w.message_id {"ASC" if oldest else "DESC"}
+             {{page}}
+            """,
+            self.where.params | needles.params | {"from_id": low, "to_id": high, "limit": size, "offset": 0},
+        )
 
     def matching(self, node: Node, columns: str, size: int | None, *, oldest: bool = False) -> list[Row]:
         needles = boolean.Needles()
@@ -153,56 +204,77 @@ class Answer:
 
     # --- what they are worth ---
 
-    def _weighed(self, hits: list[Hit], tables: Sequence[str], *, complete: bool) -> list[Hit]:
-        # One word, and all its messages are here: there is nothing to look up.
-        rarities = self._rarities(len(hits) if complete and len(self.leaves) == 1 else None)
-        worths: dict[int, float] = {}
-        for start in range(0, len(hits), BATCH):
-            ids = [hit.id for hit in hits[start : start + BATCH]]
-            for table in tables:
-                for each, length, *times in self._counts(table, ids):
-                    worths[each] = sum(map(_worth, times[::2], times[1::2], [length] * len(rarities), rarities))
-        return [hit._replace(worth=worths.get(hit.id, 0.0)) for hit in hits]
+    def _weighed(self, hits: list[Hit], rarities: list[float], *, long: bool) -> list[Hit]:
+        unknown = [hit.id for hit in hits if not hit.counts]
+        counts: dict[int, Row] = {}
+        for start in range(0, len(unknown), BATCH):
+            ids = unknown[start : start + BATCH]
+            for table in ("search_words", "search_chunks") if long else ("search_words",):
+                counts |= {row[0]: row[1:] for row in self._counts(table, ids)}
+        # Most messages are alike in length and counts.
+        known: dict[Row, float] = {}
+        weighed = []
+        for each, automated, moment, counted, _ in hits:
+            found = counted or counts.get(each, ())
+            worth = known.get(found)
+            if worth is None:
+                worth = known[found] = _worth(found, rarities)
+            weighed.append(Hit(each, automated, moment, found, worth))
+        return weighed
 
     def _counts(self, table: str, ids: Sequence[int]) -> list[Row]:
         """Of each message its length and, leaf by leaf, how often it is in the text and in the extra words."""
         needles = boolean.Needles()
         names, params = marks("id", ids)
-        columns = [f"SUM({needles.times(leaf, column)})" for leaf in self.leaves for column in ("body", "extra")]
+        columns = self._times(needles)
+        if table == "search_chunks":
+            columns = [f"SUM({column})" for column in columns]
         return self.tx.rows(
             f"""
-            SELECT w.message_id, MAX(w.words), {", ".join(columns)}
+            SELECT w.message_id, w.words, {", ".join(columns)}
               FROM {table} w
              WHERE w.message_id IN ({names})
-             GROUP BY w.message_id
+             {"GROUP BY w.message_id, w.words" if table == "search_chunks" else ""}
             """,
             needles.params | params,
         )
 
+    def _times(self, needles: boolean.Needles) -> list[str]:
+        return [needles.times(leaf, column) for leaf in self.leaves for column in ("body", "extra")]
+
     def _rarities(self, counted: int | None) -> list[float]:
-        oldest = self.tx.row(OLDEST_OF_SAMPLE, {"skipped": SAMPLE - 1})
+        """`counted`: one word, and all its messages are here; there is nothing to look up."""
+        oldest = self._oldest_of(SAMPLE)
         if oldest is None:
-            sampled, *seen = self._sample(0)
-            return [rank.rarity(int(times or 0), sampled) for times in seen]
+            sample = self._sampled(0)
+            return [rank.rarity(times, sample.size) for times in sample.leaves]
         total = self._newest()
         if counted is not None:
             return [rank.rarity(counted, total)]
-        _, *seen = self._sample(oldest[0])
-        shares = zip(self.leaves, seen, strict=True)
-        return [rank.rarity(self._containing(leaf, int(times or 0), total), total) for leaf, times in shares]
+        shares = zip(self.leaves, self._sampled(oldest).leaves, strict=True)
+        return [rank.rarity(self._containing(leaf, times, total), total) for leaf, times in shares]
 
     def _newest(self) -> int:
         found = self.tx.row(NEWEST)
         return int(found[0]) if found else 0
 
-    def _sample(self, oldest: int) -> Row:
+    def _oldest_of(self, size: int) -> int | None:
+        """Where the newest so many messages begin; None where there are fewer."""
+        found = self.tx.row(OLDEST_OF_SAMPLE, {"skipped": size - 1})
+        return int(found[0]) if found else None
+
+    def _sampled(self, oldest: int) -> Sample:
         needles = boolean.Needles()
-        columns = "".join(f", SUM({needles.present(leaf)})" for leaf in self.leaves)
-        found = self.tx.row(
-            f"SELECT COUNT(*){columns} FROM search_words w WHERE w.message_id >= :oldest",
+        asked = [self.node, boolean.looked_up(self.node), *self.leaves]
+        different = list(dict.fromkeys(asked))
+        columns = ", ".join(f"SUM({needles.condition(each)})" for each in different)
+        counted = self.tx.row(
+            f"SELECT COUNT(*), {columns} FROM search_words w WHERE w.message_id >= :oldest",
             needles.params | {"oldest": oldest},
         )
-        return found or (0,) * (len(self.leaves) + 1)
+        size, *having = (int(each or 0) for each in counted or (0,) * (len(different) + 1))
+        matching, looked_up, *times = (having[different.index(each)] for each in asked)
+        return Sample(size, matching, looked_up, tuple(times))
 
     def _containing(self, leaf: Leaf, seen: int, total: int) -> int:
         """In how many messages a word is, about."""
@@ -223,7 +295,7 @@ class Answer:
 
     def total(self) -> int:
         """How many messages there are, about."""
-        few = self.tx.row(OLDEST_OF_SAMPLE, {"skipped": SAMPLE - 1}) is None
+        few = self._oldest_of(SAMPLE) is None
         found = self.tx.row("SELECT COUNT(*) FROM search_words" if few else NEWEST)
         return int(found[0]) if found else 0
 
@@ -249,7 +321,7 @@ class Answer:
 
 
 def _hits(found: Sequence[Row]) -> list[Hit]:
-    return [Hit(each, rank.automated(source), moment) for each, source, moment in found]
+    return [Hit(each, rank.automated(source), moment, tuple(counts)) for each, source, moment, *counts in found]
 
 
 def all_leaves(node: Node) -> set[Leaf]:
@@ -267,8 +339,12 @@ def _last(leaf: Leaf) -> str:
     return leaf.tokens[-1] if isinstance(leaf, Phrase) else leaf.token
 
 
-def _worth(body: float, extra: float, length: int, rarity: float) -> float:
-    return rank.frequency(body + rank.EXTRA_WEIGHT * extra, length) * rarity
+def _worth(counts: Row, rarities: Sequence[float]) -> float:
+    if not counts:
+        return 0.0
+    length, *times = counts
+    found = (body + rank.EXTRA_WEIGHT * extra for body, extra in zip(times[::2], times[1::2], strict=True))
+    return sum(rank.frequency(each, length) * rarity for each, rarity in zip(found, rarities, strict=True))
 
 
 def _wanted(page: Page, order: SearchOrder) -> int | None:

@@ -19,6 +19,20 @@ def expression(node: Node) -> str:
     return " ".join(map(_required, _clauses(node))) + excluded
 
 
+def looked_up(node: Node) -> Node:
+    """What the index can tell of a query: it knows no order of words, and nothing of what must be absent."""
+    match node:
+        case Phrase(tokens, prefix):
+            return And((*map(Term, tokens[:-1]), Term(tokens[-1], prefix)))
+        case And(parts):
+            wanted = tuple(part for part in parts if not isinstance(part, Not))
+            return And(tuple(map(looked_up, wanted or parts)))
+        case Or(parts):
+            return Or(tuple(map(looked_up, parts)))
+        case _:
+            return node
+
+
 def is_exact(node: Node) -> bool:
     """Whether the expression finds exactly what the query asks for."""
     match node:
@@ -116,4 +130,4 @@ class Needles:
 
 
 def _occurrences(column: str, name: str, length: int) -> str:
-    return f"(LENGTH(w.{column}) - LENGTH(REPLACE(w.{column}, :{name}, ''))) / {length}"
+    return f"(LENGTH(w.{column}) - LENGTH(REPLACE(w.{column}, :{name}, ''))) DIV {length}"

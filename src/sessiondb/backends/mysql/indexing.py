@@ -35,6 +35,10 @@ SOME = f"""
      LIMIT :limit
     {{for_update}}
 """
+NEWEST = """
+    SELECT COALESCE(MAX(id), 0)
+      FROM messages
+"""
 SET_ANALYSER = """
     UPDATE schema_version
        SET analyser = :analyser
@@ -91,6 +95,11 @@ def add_words(tx: Tx, stored: Sequence[tuple[int, MessageRow]]) -> None:
             tx.run(ADD_CHUNK, {"message_id": message_id, "chunk": number, "words": len(body), **_texts(*piece)})
     if whole:
         tx.insert_many(ADD_WORDS, whole)
+
+
+def newest(tx: Tx) -> int:
+    found = tx.row(NEWEST)
+    return int(found[0]) if found else 0
 
 
 def reindex_some(tx: Tx, after: int) -> int | None:

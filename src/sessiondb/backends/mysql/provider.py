@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 SCANNED = (
     "the words in the database were made by another version; the answer was read from the messages themselves "
-    "(the provider's reindex() makes them again)"
+    "(db.index() makes them again)"
 )
 # Room for the rest of a statement beside its largest value.
 MARGIN = 64 * 1024
@@ -151,14 +151,23 @@ class MySQLProvider(SQLProvider):
 
         return self._server.read(lambda tx: Answer(tx, query, where, messages).found(page, order, now))
 
-    def reindex(self) -> None:
-        """Make the words of all messages again, in short transactions; appends and searches go on meanwhile."""
-        from .indexing import reindex_some
+    def update_index(self, tick: Callable[[int, int], None] | None = None) -> None:
+        """Make the words of all messages again, when another version of the analysis made them.
 
+        In short transactions; appends and searches go on meanwhile.
+        """
+        if self._has_words:
+            super().update_index(tick)
+            return
+        from .indexing import newest, reindex_some
+
+        total = self.driver.read(newest)
         last: int | None = 0
         while last is not None:
             after = last
             last = self.driver.write(lambda tx, after=after: reindex_some(tx, after))  # type: ignore[misc]
+            if tick is not None:
+                tick(total if last is None else min(last, total), total)
         self._has_words = True
 
     def candidates(self, parts: Sequence[Node], where: Filter, messages: MessageFilter, limit: int) -> Candidates:

@@ -43,7 +43,9 @@ class PostgresTx:
         self.dialect = dialect
 
     def _executed(self, sql: str, params: Params) -> psycopg.Cursor[Row]:
-        return self.connection.execute(self.dialect.text(sql).encode(), storable(params))
+        # How to search depends on the words: a plan made once for all of them is bad for most.
+        prepare = False if "TSQUERY" in sql or "LIKE" in sql else None
+        return self.connection.execute(self.dialect.text(sql).encode(), storable(params), prepare=prepare)
 
     def rows(self, sql: str, params: Params = _NOTHING) -> list[Row]:
         return self._executed(sql, params).fetchall()

@@ -70,7 +70,8 @@ class Engine:
             try:
                 found = tx.row(sql, params)
             except psycopg.errors.UniqueViolation:
-                known = known_keys(tx, session_id, [draft])
+                key = draft.values["message_key"]
+                known = {} if key is None else known_keys(tx, session_id, [key])
                 if not known:
                     raise
                 return next(iter(known.values()))

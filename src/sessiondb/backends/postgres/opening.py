@@ -9,21 +9,21 @@ from contextlib import closing, contextmanager
 import psycopg
 
 from ... import errors
-from . import faults, schema
+from . import faults, schema, trigrams
 from .connection import Connection
 from .pool import Options, Pool, Pools, connect, place
 
 LOCK_SECONDS = 10.0
 
 
-def prepare(options: Options, pool: Pool | None, *, upgrade: bool) -> None:
-    """Check the server and install what is missing; raises a typed error in one sentence."""
+def prepare(options: Options, pool: Pool | None, *, upgrade: bool, wish: trigrams.Wish) -> bool:
+    """Check the server and install what is missing; whether there is an index of letters. Raises a typed error."""
+    patience = max(1.0, min(LOCK_SECONDS, options.deadline))
     with _connection(options, pool) as connection:
         try:
             _check_encoding(connection, options)
-            schema.ensure(
-                connection, options.schema, upgrade=upgrade, lock_seconds=max(1.0, min(LOCK_SECONDS, options.deadline))
-            )
+            new = schema.ensure(connection, options.schema, upgrade=upgrade, lock_seconds=patience)
+            return trigrams.ensure(connection, options.schema, wish, new=new, may_create=upgrade, lock_seconds=patience)
         except psycopg.errors.InsufficientPrivilege as exc:
             raise errors.Unavailable(
                 f"this role may not use or create the tables of sessiondb in schema {options.schema!r}: "

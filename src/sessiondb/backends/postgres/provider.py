@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
@@ -11,7 +12,7 @@ from urllib.parse import quote
 
 from ... import errors
 from ...config import home_directory
-from ...models import Draft, Filter, Matches, MessageFilter, Page, SearchOrder
+from ...models import Draft, Filter, Matches, MessageFilter, Page, SearchOrder, TextMode
 from ...provider import Features
 from ...sql import appends
 from ...sql.driver import Driver, Tx
@@ -26,7 +27,11 @@ if TYPE_CHECKING:
     from .pool import Options, Pool
 
 R = TypeVar("R")
-SCANNED = "the search index is of another version; the answer was read from the messages themselves"
+SCANNED = (
+    "the search index is of another version; the answer was read from the messages themselves "
+    "(db.index() makes it again)"
+)
+_TRIGRAMS = ("auto", "on", "off")
 _SYNCHRONOUS = (None, "on", "off", "local", "remote_write", "remote_apply")
 SIZE = """
     SELECT COALESCE(SUM(pg_total_relation_size(c.oid)), 0)
@@ -75,6 +80,7 @@ class PostgreSQLProvider(SQLProvider):
         deadline: float = 30.0,
         synchronous_commit: str | None = None,
         prepare_threshold: int | None = 5,
+        trigrams: str = "auto",
         upgrade: bool = True,
         read_only: bool = False,
         media_directory: str | None = None,
@@ -82,6 +88,8 @@ class PostgreSQLProvider(SQLProvider):
         """Open the tables of a schema, creating or upgrading them; a second call changes nothing.
 
         `pool` is the caller's psycopg_pool and stays his. Behind a transaction pooler set `prepare_threshold=None`.
+        `trigrams` is the index for parts of words and words with slips: "auto" makes it with a new store where the role
+        may, "on" makes it or raises, "off" does without.
         Media files are kept on this machine, in `media_directory`, or in the home under the schema's name.
         """
         if self._engine is not None:
@@ -91,13 +99,15 @@ class PostgreSQLProvider(SQLProvider):
         from .pool import Options
 
         self.schema = _checked(schema, synchronous_commit, pool_size, max_overflow)
+        if trigrams not in _TRIGRAMS:
+            raise errors.Invalid(f"trigrams must be one of {', '.join(_TRIGRAMS)}, not {trigrams!r}")
         options = Options(
             dsn, schema, pool_size, max_overflow, float(deadline), synchronous_commit, prepare_threshold, read_only
         )
         self.media_directory = media_directory or os.path.join(home_directory(os.environ), "media", quote(schema, ""))
-        self._engine = self.driver = self._opened(options, pool, upgrade and not read_only)
+        self._engine = self.driver = self._opened(options, pool, upgrade and not read_only, trigrams)
 
-    def _opened(self, options: Options, pool: Pool | None, upgrade: bool) -> Engine:
+    def _opened(self, options: Options, pool: Pool | None, upgrade: bool, trigrams: Any) -> Engine:
         from .engine import Engine
         from .opening import prepare
         from .pool import parsed
@@ -106,7 +116,8 @@ class PostgreSQLProvider(SQLProvider):
             if not options.dsn:
                 raise errors.Invalid("PostgreSQL needs a dsn (postgresql://user:password@host/database) or a pool")
             options = replace(options, dsn=parsed(options.dsn))
-        prepare(options, pool, upgrade=upgrade)
+        indexed = prepare(options, pool, upgrade=upgrade, wish=trigrams)
+        self.features = replace(type(self).features, indexed_text_search=indexed)
         return Engine(options, pool)
 
     def shutdown(self) -> None:
@@ -178,6 +189,31 @@ class PostgreSQLProvider(SQLProvider):
         found = self.driver.read(gather)
         return super().candidates(parts, where, messages, limit) if found is None else found
 
+    def search_text(
+        self,
+        pattern: str,
+        mode: TextMode,
+        where: Filter,
+        messages: MessageFilter,
+        page: Page,
+        *,
+        oldest: bool = False,
+        deadline: float,
+    ) -> Matches:
+        from .index.parts import Wanted, candidates, condition
+        from .index.rebuild import is_stale
+
+        found = condition(pattern, mode) if self.features.indexed_text_search else None
+        if found is None or self.driver.read(is_stale):
+            return super().search_text(pattern, mode, where, messages, page, oldest=oldest, deadline=deadline)
+        from ...search.modes import scan_text
+
+        wanted = Wanted(where, messages, oldest, time.monotonic() + deadline)
+        rows = candidates(
+            self.driver.read, lambda: self.scan_messages(where, messages, newest=not oldest), found, wanted
+        )
+        return scan_text(rows, pattern, mode, page, deadline)
+
     def update_index(self, tick: Callable[[int, int], None] | None = None) -> None:
         """Make the words of all messages again, when another version of the analysis made them."""
         from .index.rebuild import is_stale, rebuild
@@ -209,6 +245,7 @@ class PostgreSQLProvider(SQLProvider):
             "schema_version": VERSION,
             "server_version": version,
             "synchronous_commit": synchronous,
+            "trigrams": self.features.indexed_text_search,
             "sessions": sessions,
             "messages": int(messages),
             "size_bytes": self.size_bytes(),

@@ -56,19 +56,22 @@ def check(installed: int, schema: str) -> None:
         )
 
 
-def ensure(connection: Connection, schema: str, *, upgrade: bool, lock_seconds: float) -> None:
-    """Install or upgrade the tables, unless they are current; whoever comes second finds the work done."""
+def ensure(connection: Connection, schema: str, *, upgrade: bool, lock_seconds: float) -> bool:
+    """Install or upgrade the tables, unless they are current; whoever comes second finds the work done.
+
+    True when they were not there before.
+    """
     installed = version(connection, schema)
     check(installed, schema)
     if installed == VERSION:
-        return
+        return False
     if not upgrade:
         raise errors.SchemaOutdated(
             f"the schema {schema!r} has version {installed}, this program needs {VERSION}; "
             "open it once with upgrade=True, as a role that may create tables"
         )
     with connection.transaction():
-        for statement in _preparations(schema, lock_seconds):
+        for statement in (*preparations(lock_seconds), *_own_place(schema)):
             connection.execute(statement.encode())
         installed = version(connection, schema)
         check(installed, schema)
@@ -77,6 +80,7 @@ def ensure(connection: Connection, schema: str, *, upgrade: bool, lock_seconds: 
                 connection.execute(text.encode())
         if installed < VERSION:
             _stamp(connection)
+    return installed == 0
 
 
 def _stamp(connection: Connection) -> None:
@@ -86,16 +90,19 @@ def _stamp(connection: Connection) -> None:
         connection.execute(sql, [VERSION, analyze.VERSION])
 
 
-def _preparations(schema: str, lock_seconds: float) -> Iterator[str]:
+def preparations(lock_seconds: float) -> Iterator[str]:
     # Tables in use must not make everybody wait behind us.
     yield f"SET LOCAL lock_timeout = {int(lock_seconds * 1000)}"
     # Of the transaction, not of the session: a pooler may give the session to somebody else.
     yield f"SELECT pg_advisory_xact_lock({LOCK})"
+    yield "SET LOCAL client_min_messages TO warning"
+
+
+def _own_place(schema: str) -> Iterator[str]:
     # Not IF NOT EXISTS: that asks for the right to create one even where it exists.
     missing = f"to_regnamespace('{_literal(schema)}') IS NULL"
     yield f"DO $$ BEGIN IF {missing} THEN CREATE SCHEMA {quoted(schema)}; END IF; END $$"
     yield f"SET LOCAL search_path TO {quoted(schema)}"
-    yield "SET LOCAL client_min_messages TO warning"
 
 
 def _literal(schema: str) -> str:

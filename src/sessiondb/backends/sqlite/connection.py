@@ -26,10 +26,12 @@ _NOTHING: Params = {}
 class SQLiteTx:
     """Statements on one connection, inside a transaction that somebody else began."""
 
-    __slots__ = ("connection",)
+    __slots__ = ("_cursor", "connection")
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, cursor: apsw.Cursor | None = None) -> None:
+        """A `cursor` that is kept for what changes rows saves making one for every statement."""
         self.connection = connection
+        self._cursor = cursor or connection
 
     def rows(self, sql: str, params: Params = _NOTHING) -> list[Row]:
         try:
@@ -51,16 +53,16 @@ class SQLiteTx:
         return errors.Corrupt(f"a text in {path} is damaged; `sessiondb doctor` tells what is left")
 
     def run(self, sql: str, params: Params = _NOTHING) -> int:
-        self.connection.execute(SQLITE.text(sql), storable(params))
+        self._cursor.execute(SQLITE.text(sql), storable(params))
         return self.connection.changes()
 
     def insert(self, sql: str, params: Params = _NOTHING) -> int | None:
         connection = self.connection
-        connection.execute(SQLITE.text(sql), storable(params))
+        self._cursor.execute(SQLITE.text(sql), storable(params))
         return connection.last_insert_rowid() if connection.changes() else None
 
     def insert_many(self, sql: str, params: Sequence[Params]) -> list[int]:
-        self.connection.executemany(SQLITE.text(sql), map(storable, params))
+        self._cursor.executemany(SQLITE.text(sql), map(storable, params))
         last = self.connection.last_insert_rowid()
         # One writer at a time, and ids that only grow: what was inserted is the last run of them.
         return list(range(last - len(params) + 1, last + 1))

@@ -9,12 +9,14 @@ from __future__ import annotations
 import fcntl
 import os
 import struct
+from functools import lru_cache
 
 _SETLK = getattr(fcntl, "F_OFD_SETLK", 0)
 _SETLKW = getattr(fcntl, "F_OFD_SETLKW", 0)
 AVAILABLE = bool(_SETLK)
 
 
+@lru_cache(16)
 def _request(kind: int, start: int, length: int) -> bytes:
     return struct.pack("hhqqi4x", kind, os.SEEK_SET, start, length, 0)
 

@@ -39,11 +39,15 @@ class Kind:
 @cache
 def migrations() -> tuple[tuple[int, tuple[str, ...]], ...]:
     """(version, statements) in order, from the files of the package."""
-    from importlib import resources
+    # Without importlib.resources, whose imports take longer than creating a store.
+    folder = os.path.join(os.path.dirname(__file__), "migrations")
+    found = sorted((int(match[1]), name) for name in os.listdir(folder) if (match := _NAME.fullmatch(name)))
+    return tuple((version, tuple(_statements(_text(os.path.join(folder, name))))) for version, name in found)
 
-    folder = resources.files(__package__) / "migrations"
-    found = sorted((int(match[1]), path) for path in folder.iterdir() if (match := _NAME.fullmatch(path.name)))
-    return tuple((version, tuple(_statements(path.read_text("utf-8")))) for version, path in found)
+
+def _text(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def _statements(text: str) -> Iterator[str]:

@@ -58,7 +58,8 @@ class Writer:
         self.commits = 0
         self.jobs = 0
         self.last_commit: float | None = None
-        self._tx = SQLiteTx(connection)
+        self._cursor = connection.cursor()
+        self._tx = SQLiteTx(connection, self._cursor)
         self._mutex = threading.Lock()
         self._queue: deque[Job] = deque()
         self._leader: Job | None = None
@@ -182,7 +183,7 @@ class Writer:
     def _begin(self, job: Job) -> None:
         while True:
             try:
-                self.connection.execute("BEGIN IMMEDIATE")
+                self._cursor.execute("BEGIN IMMEDIATE")
                 return
             except apsw.BusyError as exc:
                 self._pause(job, exc)
@@ -252,7 +253,7 @@ class Writer:
         kill_point("before commit")
         while True:
             try:
-                self.connection.execute("COMMIT")
+                self._cursor.execute("COMMIT")
                 break
             except apsw.BusyError as exc:
                 # Only with the rollback journal: readers are still at it, the transaction stands.

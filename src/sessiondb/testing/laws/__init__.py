@@ -28,6 +28,7 @@ from .rewriting import ClearLaws, ForkLaws, ReplaceLaws, RewindLaws
 from .search import HitLaws, NarrowLaws, SearchOrderLaws, WordLaws
 from .sessions import ChangeLaws, CountLaws, EndLaws, ResolveLaws, SessionLaws
 from .tags import ShelfLaws, TagLaws
+from .text import TextLaws
 from .threads import ThreadLaws
 from .titles import AutoTitleLaws, TitleLaws, TitleLookupLaws, TitleNumberLaws
 from .tools import ConversationLaws, MediaLaws, ToolCallLaws
@@ -46,7 +47,7 @@ GROUPS: tuple[type[LawBase], ...] = (
     FamilyLaws, RelationLaws, RotationLaws, TipLaws,
     OrderLaws, PreviewLaws, ChildrenLaws, FilterLaws,
     DeleteLaws, RestoreLaws, RelinkLaws, EmptyTrashLaws, PruneLaws, ExportLaws, ImportLaws,
-    WordLaws, HitLaws, NarrowLaws, SearchOrderLaws,
+    WordLaws, HitLaws, NarrowLaws, SearchOrderLaws, TextLaws,
     SessionInputLaws, UsageInputLaws, MessageInputLaws, PageInputLaws, ErrorLaws, ClosedLaws,
     LedgerLaws, MetaLaws, StatsLaws, InsightLaws, HealthLaws, ThreadLaws, LifeLaws, OracleLaws,
 )  # fmt: skip

@@ -14,7 +14,7 @@ from ...provider import SessionDBProvider
 from ...search.query import Term, parse
 from .base import LawBase, OpenProvider
 
-DRAFT = draft("user", "x", timestamp=1.0, max_bytes=100)
+DRAFT = draft({"role": "user", "content": "x"}, 1.0, 100)
 
 # Every public method with arguments that would be fine on an open store.
 API: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {

@@ -78,7 +78,7 @@ class UsageInputLaws(LawBase):
     @pytest.mark.parametrize("name", ["estimated_cost_usd", "actual_cost_usd"])
     def test_a_bad_cost_is_refused(self, db: SessionDB, session: NewSession, name: str, cost: Any) -> None:
         before = stored(db, session())
-        with pytest.raises(Invalid, match=name):
+        with pytest.raises(Invalid, match=f"{name} must be a positive amount"):
             db.update_token_counts("s", input_tokens=5, **{name: cost})
         assert stored(db, "s") == before
 
@@ -115,6 +115,7 @@ class MessageInputLaws(LawBase):
             ("input_tokens", "3"),
             ("timestamp", "noon"),
             ("timestamp", float("nan")),
+            ("timestamp", 10**400),
             ("metadata", {"a": object()}),
             ("metadata", "text"),
             ("tool_calls", [object()]),
@@ -122,6 +123,7 @@ class MessageInputLaws(LawBase):
             ("media_refs", [{"path": "no kind"}]),
             ("media_refs", [{"kind": "image", "size": -1}]),
             ("media_refs", ["text"]),
+            ("media_refs", 5),
             ("colour", "red"),
             ("seq", 7),
             ("session_id", "other"),
@@ -131,6 +133,30 @@ class MessageInputLaws(LawBase):
         with pytest.raises(Invalid, match=name.removesuffix("_refs")):
             db.append_messages(session(), [{"role": "user", "content": "x", name: value}])
         assert db.message_count() == 0
+
+    def test_bad_media_beside_structured_content_are_refused(self, db: SessionDB, session: NewSession) -> None:
+        with pytest.raises(Invalid, match="media_refs"):
+            db.append_message(session(), "user", [{"type": "text", "text": "x"}], media_refs=5)
+        assert db.message_count() == 0
+
+    @pytest.mark.parametrize("messages", [None, 5, "hello", {"role": "user", "content": "x"}])
+    def test_messages_come_in_a_list(self, db: SessionDB, session: NewSession, messages: Any) -> None:
+        session()
+        for store in (db.append_messages, db.replace_messages):
+            with pytest.raises(Invalid, match="messages must be a list"):
+                store("s", messages)
+        assert db.message_count() == 0
+
+    def test_the_bad_message_of_a_batch_is_named(self, db: SessionDB, session: NewSession) -> None:
+        with pytest.raises(Invalid, match="message 1: unknown role 'wizard'"):
+            db.append_messages(session(), [{"role": "user"}, {"role": "wizard"}])
+        assert db.message_count() == 0
+
+    @pytest.mark.parametrize("name", [5, ["s"], {"s": 1}, b"s"])
+    def test_messages_go_to_a_session_that_is_named_by_text(self, db: SessionDB, name: Any) -> None:
+        for store in (lambda: db.append_message(name, "user", "x"), lambda: db.append_messages(name, [])):
+            with pytest.raises(Invalid, match="session_id must be text"):
+                store()
 
     @pytest.mark.parametrize("expected", ["1", 1.5, -1, True])
     def test_an_expected_position_is_a_count(self, db: SessionDB, session: NewSession, expected: Any) -> None:
@@ -164,6 +190,17 @@ class PageInputLaws(LawBase):
                 ask(**{name: value})
         with pytest.raises(Invalid, match=name):
             db.search_messages("x", **{name: value})
+
+    @pytest.mark.parametrize("query", [None, 5, ["word"], b"word"])
+    def test_a_query_is_text(self, db: SessionDB, query: Any) -> None:
+        for mode in ("words", "substring"):
+            with pytest.raises(Invalid, match="query must be text"):
+                db.search_messages(query, mode=mode)
+
+    @pytest.mark.parametrize("documents", [None, 5])
+    def test_what_is_imported_is_a_list(self, db: SessionDB, documents: Any) -> None:
+        with pytest.raises(Invalid, match="sessions must be a list"):
+            db.import_sessions(documents)
 
     @pytest.mark.parametrize("days", [-1, "5", float("nan")])
     def test_the_age_of_trash_is_a_number(self, db: SessionDB, days: Any) -> None:

@@ -29,6 +29,23 @@ class LedgerLaws(LawBase):
         (row,) = db.provider.stored_messages("s")
         assert row["term"] == ledger.term(ledger.digest(row), row["seq"])
 
+    @pytest.mark.parametrize(
+        "said",
+        [
+            {"content": '{"a":1,  "b":[2]}', "content_type": "json"},
+            {"content": "x", "timestamp": -0.0},
+            {"content": "x", "timestamp": 7},
+            {"content": None, "tool_calls": [{"id": "c", "input": {"é": [1.5, None]}}]},
+            {"content": 'a "b" \\ \n\t\r\x1b\0 ' * 20},
+            {"content": "\ud800\ufdd0" * 40},
+            {"content": "漢字" * 40, "reasoning": "\ud800", "finish_reason": "stop", "token_count": 0},
+            {"content": [{"type": "text", "text": "é"}], "codex_reasoning_items": [{"a": 1}], "metadata": {"b": 2}},
+        ],
+    )
+    def test_whatever_was_said_verifies(self, db: SessionDB, session: NewSession, said: dict[str, Any]) -> None:
+        db.append_messages(session(), [{"role": "assistant", **said}])
+        assert db.verify().ok
+
     def test_the_same_words_elsewhere_have_another_term(self, db: SessionDB, session: NewSession) -> None:
         say(db, session(), "a", "a")
         first, second = db.get_messages("s")

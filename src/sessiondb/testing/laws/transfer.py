@@ -159,6 +159,13 @@ class ImportLaws(LawBase):
         report = other_db.import_sessions(rich.iter_export(), dry_run=True)
         assert (report.imported, other_db.session_count(), other_db.message_count()) == (["s"], 0, 0)
 
+    def test_a_dry_run_tells_what_an_import_would_do(self, rich: SessionDB, other_db: SessionDB) -> None:
+        orphan = {"id": "orphan", "source": "cli", "started_at": 1.0, "parent_session_id": "nowhere"}
+        documents = [*rich.iter_export(), orphan]
+        promised = other_db.import_sessions(documents, dry_run=True)
+        assert promised == other_db.import_sessions(documents)
+        assert (promised.messages > 0, len(promised.notes)) == (True, 1)
+
     def test_what_was_deleted_can_be_imported(self, rich: SessionDB) -> None:
         document = exported(rich, "s")
         rich.delete_session("s")

@@ -7,8 +7,8 @@ itself, the server would walk all messages backwards for a rare word, for second
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -26,15 +26,19 @@ from . import tsquery
 
 # How many of the newest messages tell how common a word is.
 SAMPLE = 500
+# In so many messages every word is counted.
+SMALL = 5000
 # A word that so many of them have is common.
 COMMON = 0.05
 # Rows of a rare word are counted up to here; its weight hardly changes beyond.
 COUNTED = 2000
+# So many messages are walked in the time in which the index hands out one.
+WALKED = 3
 # ts_rank() of a word with n places of weight 1 is the sum of 1/k² for k up to n, over this.
 _RANK_UNIT = 1.64493406685
 _RANK_OF = list(accumulate((1 / (times * times) for times in range(1, 400)), initial=0.0))
 
-_WITHIN = ("AND t.message_id > :edge", "AND t.message_id <= :edge")
+_DIRECTION = {"relevance": "DESC", "newest": "DESC", "oldest": "ASC"}
 
 BODY, EXTRA = "CAST(ARRAY[0, 0, 0, 1] AS REAL[])", "CAST(ARRAY[1, 0, 0, 0] AS REAL[])"
 NEWEST = """
@@ -61,62 +65,82 @@ class Hit(NamedTuple):
     worth: float = 0.0
 
 
+class Share(NamedTuple):
+    """Of the newest messages, how many match, and how many the index would hand out to be looked at."""
+
+    matching: float
+    looked_up: float
+
+
+class Stretch(NamedTuple):
+    """Messages with ids above `low`, up to `high`; `walked`: one after the other, without the index."""
+
+    low: int
+    high: int
+    walked: bool = False
+
+    def end(self, size: int, *, first: bool) -> Stretch:
+        """The first or last so many, to be walked."""
+        if first:
+            return Stretch(self.low, min(self.high, self.low + size), walked=True)
+        return Stretch(max(self.low, self.high - size), self.high, walked=True)
+
+
 class Answer:
     def __init__(self, tx: Tx, query: Query, node: Node, where: Filter, messages: MessageFilter) -> None:
         self.tx, self.query, self.node = tx, query, node
         self.leaves = list(leaves(node))
+        self.words = list(dict.fromkeys(word for leaf in self.leaves for word in tsquery.words_of(leaf)))
         self.where = sessions_where(where)
         messages_where(self.where, messages)
         self.expression = tsquery.expression(node)
         self.newest = int((tx.row(NEWEST) or (0,))[0])
-        if where.ids is not None:
-            self._stay_within(where.ids)
+        self.everywhere = Stretch(0, self.newest) if where.ids is None else self._stretch_of(where.ids)
 
     def found(self, page: Page, order: SearchOrder, now: float) -> Matches:
         size = _wanted(page, order)
-        whole, *shares = self._sampled()
-        hits = self._candidates(order, size, whole)
+        whole, shares = self._sampled()
+        hits = self._candidates(order, size, whole, self._rarities(shares))
         if not tsquery.is_exact(self.node) or self.query.tools:
             hits = self._confirmed(hits)
         total = _estimated(hits, size, self.newest)
         end = None if page.limit is None else page.offset + page.limit
         if order == "relevance":
-            hits = self._weighed(hits, shares)
-            shown = sorted(hits, key=lambda hit: (hit.automated, -_score(hit, now), -hit.id))[page.offset : end]
-        else:
-            shown = self._weighed(hits[page.offset : end], shares)
-        return Matches(self._page(shown, now), total, notices=self.query.notices)
+            hits = [hit for *_, hit in sorted((hit.automated, -_score(hit, now), -hit.id, hit) for hit in hits)]
+        return Matches(self._page(hits[page.offset : end], now), total, notices=self.query.notices)
 
-    def _stay_within(self, sessions: Sequence[str]) -> None:
+    def _stretch_of(self, sessions: Sequence[str]) -> Stretch:
         """Sessions are runs of ids: telling which spares walking all matches of a common word."""
         names, params = marks("within", sessions)
         found = self.tx.row(SPAN % (names or "NULL"), params)
-        low, high = found if found and found[0] is not None else (0, -1)
-        self.where.add("t.message_id BETWEEN :low AND :high", low=low, high=high)
+        low, high = found if found and found[0] is not None else (1, 0)
+        return Stretch(low - 1, high)
 
     def newest_ids(self, size: int) -> list[int]:
         """The newest messages that match."""
-        return [hit.id for hit in self._candidates("newest", size, self._sampled()[0])]
+        return [hit.id for hit in self._candidates("newest", size, self._sampled()[0], [0.0] * len(self.leaves))]
 
     def containing(self) -> int:
         """How many messages match, about, whatever the filters."""
         counted = self._counted(self.expression)
         if counted < COUNTED:
             return counted
-        return max(counted, int(self._sampled()[0] * self.newest))
+        return max(counted, int(self._sampled()[0].matching * self.newest))
 
     # --- how common ---
 
-    def _sampled(self) -> list[float]:
+    def _sampled(self) -> tuple[Share, list[float]]:
         """The share of the newest messages that match, and the share that has each word; never quite zero."""
-        names = {f"leaf{number}": tsquery.expression(leaf) for number, leaf in enumerate(self.leaves)}
-        counts = ", ".join(f"COUNT(*) FILTER (WHERE tsv @@ CAST(:{name} AS TSQUERY))" for name in ("node", *names))
+        asked = [self.expression, tsquery.looked_up(self.node), *map(tsquery.expression, self.leaves)]
+        names = {f"asked{number}": text for number, text in enumerate(asked)}
+        counts = ", ".join(f"COUNT(*) FILTER (WHERE tsv @@ CAST(:{name} AS TSQUERY))" for name in names)
         found = self.tx.row(
             f"SELECT COUNT(*), {counts} FROM search_tokens WHERE message_id > :after AND chunk = 0",
-            {"after": self.newest - SAMPLE, "node": self.expression, **names},
+            {"after": self.newest - SAMPLE, **names},
         )
-        seen, *having = found or (0, *[0] * (len(names) + 1))
-        return [(each + 0.1) / max(SAMPLE, seen) for each in having]
+        seen, *having = found or (0, *[0] * len(names))
+        matching, looked_up, *words = [(each + 0.1) / max(SAMPLE, seen) for each in having]
+        return Share(matching, looked_up), words
 
     def _rarities(self, shares: list[float]) -> list[float]:
         return [
@@ -125,7 +149,7 @@ class Answer:
         ]
 
     def _containing(self, leaf: Leaf, share: float) -> int:
-        if share >= COMMON and self.newest > SAMPLE:
+        if share >= COMMON and self.newest > SMALL:
             return int(share * self.newest)
         counted = self._counted(tsquery.expression(leaf))
         return counted if counted < COUNTED else max(counted, int(share * self.newest))
@@ -137,66 +161,131 @@ class Answer:
 
     # --- which ---
 
-    def _candidates(self, order: SearchOrder, size: int | None, share: float) -> list[Hit]:
-        if size is None or size / share > share * self.newest / 2:
-            return self._found(order, size)
+    def _candidates(self, order: SearchOrder, size: int | None, share: Share, rarities: list[float]) -> list[Hit]:
+        everywhere = self.everywhere
+        if size is None or size / share.matching > WALKED * share.looked_up * (everywhere.high - everywhere.low):
+            return self._found(order, size, everywhere, rarities)
         # So many messages from the end hold enough, if the sample does not deceive; else all are asked.
-        reach = int(1.5 * size / share) + SAMPLE
-        near = self._found(order, size, reach)
-        return near if len(near) >= size else self._found(order, size)
+        near = everywhere.end(int(3 * size / share.matching) + SAMPLE, first=order == "oldest")
+        hits = self._found(order, size, near, rarities)
+        return hits if len(hits) >= size else self._found(order, size, everywhere, rarities)
 
-    def _found(self, order: SearchOrder, size: int | None, reach: int | None = None) -> list[Hit]:
-        """The first matches in this order; with `reach` only among so many messages, one after the other."""
-        parts, params = self._long_messages()
-        params |= {**self.where.params, "node": self.expression, "limit": -1 if size is None else size, "offset": 0}
+    def _found(self, order: SearchOrder, size: int | None, within: Stretch, rarities: list[float]) -> list[Hit]:
+        """The first matches in this order."""
+        hits = self._long(within, rarities)
+        if size is not None and within.walked:
+            hits += self._walked(order, size, within, rarities)
+        else:
+            hits += self._weighed(self._indexed(order, size, within), rarities)
+        return sorted(hits, key=lambda hit: hit.id, reverse=order != "oldest")[:size]
+
+    def _walked(self, order: SearchOrder, size: int, within: Stretch, rarities: list[float]) -> list[Hit]:
+        """The first messages of one vector that match; where filters leave some out, it is walked on."""
+        hits: list[Hit] = []
+        while True:
+            rows = self._walk(order, size, within)
+            hits += self._weighed(rows, rarities)
+            if len(rows) < size or len(hits) >= size:
+                return hits
+            last = rows[-1][0]
+            within = within._replace(low=last) if order == "oldest" else within._replace(high=last - 1)
+
+    def _walk(self, order: SearchOrder, size: int, within: Stretch) -> list[Row]:
+        """Id, source, time, length and ranks; no time where a filter leaves the message out."""
+        ranks, params = self._ranks("t.tsv")
         # IS TRUE keeps the server from using the index for what it reads anyway.
-        within, test = ("", "") if reach is None else (_WITHIN[order == "oldest"], " IS TRUE")
-        if reach is not None:
-            params["edge"] = reach if order == "oldest" else self.newest - reach
-        found = self._joined(
+        return self.tx.rows(
+            f"""
+            WITH t AS MATERIALIZED (
+                SELECT message_id, words, tsv
+                  FROM search_tokens
+                 WHERE chunks = 1
+                   AND (tsv @@ CAST(:node AS TSQUERY)) IS TRUE
+                   AND message_id > :from_id
+                   AND message_id <= :to_id
+                 ORDER BY message_id {_DIRECTION[order]}
+                 {{page}})
+            SELECT t.message_id, m.source, m.timestamp, t.words{ranks}
+              FROM t
+              LEFT JOIN LATERAL (
+                SELECT s.source, m.timestamp
+                  FROM messages m
+                  JOIN sessions s ON s.id = m.session_id
+                 WHERE m.id = t.message_id
+                   AND {self.where.sql}) m ON TRUE
+             ORDER BY t.message_id {_DIRECTION[order]}
+            """,
+            self._params(size, within) | params,
+        )
+
+    def _indexed(self, order: SearchOrder, size: int | None, within: Stretch) -> list[Row]:
+        """The same by the index, filters first."""
+        ranks, params = self._ranks("t.tsv")
+        # + 0 keeps the server from walking all messages in order instead of looking up the few.
+        return self.tx.rows(
+            f"""
+            WITH t AS MATERIALIZED (
+                SELECT m.id, s.source, m.timestamp, t.words, t.tsv
+                  FROM search_tokens t
+                  JOIN messages m ON m.id = t.message_id
+                  JOIN sessions s ON s.id = m.session_id
+                 WHERE t.chunks = 1
+                   AND t.tsv @@ CAST(:node AS TSQUERY)
+                   AND t.message_id > :from_id
+                   AND t.message_id <= :to_id
+                   AND {self.where.sql}
+                 ORDER BY t.message_id + 0 {_DIRECTION[order]}
+                 {{page}})
+            SELECT t.id, t.source, t.timestamp, t.words{ranks}
+              FROM t
+            """,
+            self._params(size, within) | params,
+        )
+
+    def _params(self, size: int | None, within: Stretch) -> dict[str, Any]:
+        return {
+            **self.where.params,
+            "node": self.expression,
+            "from_id": within.low,
+            "to_id": within.high,
+            "limit": -1 if size is None else size,
+            "offset": 0,
+        }
+
+    def _long(self, within: Stretch, rarities: list[float]) -> list[Hit]:
+        """Messages of several vectors: AND, OR and NOT hold for a message, not for each of its vectors."""
+        parts = tsquery.all_leaves(self.node)
+        names = {leaf: f"part{number}" for number, leaf in enumerate(parts)}
+        texts = {name: tsquery.expression(leaf) for leaf, name in names.items()}
+        ranks, words = self._ranks("v.tsv")
+        rows = self.tx.rows(
             f"""
             WITH t AS MATERIALIZED (
                 SELECT t.message_id
                   FROM search_tokens t
-                 WHERE t.chunks = 1
-                   AND (t.tsv @@ CAST(:node AS TSQUERY)){test} {within}
-                 UNION ALL
-                {parts.format(within=within)})
-            """,
-            "ASC" if order == "oldest" else "DESC",
-            params,
-        )
-        return [Hit(message_id, rank.automated(source), moment) for message_id, source, moment in found]
-
-    def _joined(self, candidates: str, direction: str, params: dict[str, Any]) -> list[Row]:
-        # + 0 keeps the server from walking all messages in order instead of looking up the few.
-        return self.tx.rows(
-            f"""
-            {candidates}
-            SELECT m.id, s.source, m.timestamp
+                 WHERE t.chunks > 1
+                   AND t.tsv @@ CAST(:touched AS TSQUERY)
+                   AND t.message_id > :from_id
+                   AND t.message_id <= :to_id
+                 GROUP BY t.message_id
+                HAVING {tsquery.condition(self.node, names)})
+            SELECT m.id, s.source, m.timestamp, v.words{ranks}
               FROM t
+              JOIN search_tokens v ON v.message_id = t.message_id
               JOIN messages m ON m.id = t.message_id
               JOIN sessions s ON s.id = m.session_id
              WHERE {self.where.sql}
-             ORDER BY t.message_id + 0 {direction}
-             {{page}}
             """,
-            params,
+            {
+                **self.where.params,
+                **texts,
+                **words,
+                "touched": " | ".join(texts.values()),
+                "from_id": within.low,
+                "to_id": within.high,
+            },
         )
-
-    def _long_messages(self) -> tuple[str, dict[str, Any]]:
-        """AND, OR and NOT hold for a message, not for each of its vectors."""
-        parts = tsquery.all_leaves(self.node)
-        names = {leaf: f"part{number}" for number, leaf in enumerate(parts)}
-        texts = {name: tsquery.expression(leaf) for leaf, name in names.items()}
-        sql = f"""
-            SELECT t.message_id
-              FROM search_tokens t
-             WHERE t.chunks > 1
-               AND t.tsv @@ CAST(:touched AS TSQUERY) {{within}}
-             GROUP BY t.message_id
-            HAVING {tsquery.condition(self.node, names)}"""
-        return sql, {**texts, "touched": " | ".join(texts.values())}
+        return self._weighed(_joined(rows), rarities)
 
     def _confirmed(self, hits: list[Hit]) -> list[Hit]:
         exact = tsquery.is_exact(self.node)
@@ -209,31 +298,27 @@ class Answer:
 
     # --- how good ---
 
-    def _weighed(self, hits: list[Hit], shares: list[float]) -> list[Hit]:
-        rarities = self._rarities(shares)
-        worths: dict[int, float] = {}
-        for start in range(0, len(hits), WEIGHED):
-            worths |= self._worths([hit.id for hit in hits[start : start + WEIGHED]], rarities)
-        return [hit._replace(worth=worths.get(hit.id, 0.0)) for hit in hits]
+    def _ranks(self, vector: str) -> tuple[str, dict[str, str]]:
+        """Columns that tell how often each word is in the text, and among the extra words."""
+        names = {f"word{number}": word for number, word in enumerate(self.words)}
+        columns = [f", ts_rank({part}, {vector}, CAST(:{name} AS TSQUERY))" for name in names for part in (BODY, EXTRA)]
+        return "".join(columns), names
 
-    def _worths(self, ids: list[int], rarities: list[float]) -> dict[int, float]:
-        asked = [tsquery.words_of(leaf) for leaf in self.leaves]
-        names = {word: f"word{number}" for number, word in enumerate(dict.fromkeys(w for each in asked for w in each))}
-        ranks = ", ".join(
-            f"ts_rank({part}, tsv, CAST(:{name} AS TSQUERY))" for name in names.values() for part in (BODY, EXTRA)
-        )
-        found = self.tx.rows(
-            f"SELECT message_id, words, {ranks} FROM search_tokens WHERE message_id = ANY(CAST(:ids AS BIGINT[]))",
-            {"ids": ids, **{name: word for word, name in names.items()}},
-        )
-        counts: dict[int, dict[str, float]] = defaultdict(lambda: dict.fromkeys(names, 0.0))
-        lengths: dict[int, int] = {}
-        for message_id, length, *weights in found:
-            lengths[message_id] = length
-            times = [_times(weight) for weight in weights]
-            for number, word in enumerate(names):
-                counts[message_id][word] += times[2 * number] + rank.EXTRA_WEIGHT * times[2 * number + 1]
-        return {each: _worth(counts[each], asked, lengths[each], rarities) for each in lengths}
+    def _weighed(self, rows: Sequence[Row], rarities: list[float]) -> list[Hit]:
+        """Hits of those rows that no filter left out."""
+        asked = [[self.words.index(word) for word in tsquery.words_of(leaf)] for leaf in self.leaves]
+        # Most messages are alike in length and counts.
+        known: dict[Row, float] = {}
+        hits = []
+        for row in rows:
+            message_id, source, moment, length, *weights = row
+            if moment is None:
+                continue
+            worth = known.get(row[3:])
+            if worth is None:
+                worth = known[row[3:]] = _worth(weights, asked, length, rarities)
+            hits.append(Hit(message_id, rank.automated(source), moment, worth))
+        return hits
 
     # --- rows ---
 
@@ -249,17 +334,35 @@ class Answer:
             )
 
 
+@lru_cache(maxsize=4096)
 def _times(weight: float) -> int:
     """How often a word was there, from its rank."""
     return bisect_left(_RANK_OF, weight * _RANK_UNIT - 1e-5) if weight else 0
 
 
-def _worth(counts: dict[str, float], asked: list[list[str]], length: int, rarities: list[float]) -> float:
+def _worth(weights: list[float], asked: list[list[int]], length: int, rarities: list[float]) -> float:
     """A phrase is taken to be there as often as its rarest word."""
+    times = [*map(_times, weights)]
+    counts = [body + rank.EXTRA_WEIGHT * extra for body, extra in zip(times[::2], times[1::2], strict=True)]
     return sum(
         rank.frequency(min(counts[word] for word in each), length) * rarity
         for each, rarity in zip(asked, rarities, strict=True)
     )
+
+
+def _joined(rows: Sequence[Row]) -> list[Row]:
+    """One row for each message, its words counted over all vectors."""
+    found: dict[int, Row] = {}
+    for row in rows:
+        known = found.get(row[0])
+        # ts_rank() falls off with repetition: counts are added, and told as the rank they would have.
+        found[row[0]] = row if known is None else (*row[:4], *map(_added, known[4:], row[4:]))
+    return list(found.values())
+
+
+def _added(one: float, other: float) -> float:
+    times = min(_times(one) + _times(other), len(_RANK_OF) - 1)
+    return _RANK_OF[times] / _RANK_UNIT
 
 
 def _wanted(page: Page, order: SearchOrder) -> int | None:

@@ -25,6 +25,20 @@ def expression(node: Node) -> str:
             return f"!{expression(part)}"
 
 
+def looked_up(node: Node) -> str:
+    """What the index can tell of a query: it knows no order of words, and nothing of what must be absent."""
+    match node:
+        case Phrase():
+            return f"({' & '.join(words_of(node))})"
+        case And(parts):
+            wanted = [part for part in parts if not isinstance(part, Not)]
+            return f"({' & '.join(map(looked_up, wanted or parts))})"
+        case Or(parts):
+            return f"({' | '.join(map(looked_up, parts))})"
+        case _:
+            return expression(node)
+
+
 def _word(token: str, prefix: bool = False) -> str:
     return f"'{lexeme(token)}'{':*' if prefix else ''}"
 
