@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
-from dataclasses import dataclass
-
 from . import registry
 from .errors import Invalid
 from .models import SessionRow
+from .values import dataclass
 
 # One line per agent; `{id}` is the agent's own name of the session (`native_id`). A parser of another distribution
 # brings its line as an attribute RESUME.
@@ -37,6 +35,8 @@ class Resumption:
     @property
     def line(self) -> str:
         """For a shell."""
+        import shlex
+
         directory = f"cd {shlex.quote(self.cwd)} && " if self.cwd else ""
         return directory + shlex.join(self.command)
 

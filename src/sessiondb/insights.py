@@ -8,7 +8,7 @@ written in them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # Every time zone is a multiple of this away from UTC.
 STEP = 900.0
+_DAY = 86_400.0
+_PART = 35 * _DAY
 By = Literal["model", "source", "tool", "day", "project"]
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
@@ -141,15 +143,39 @@ def window(days: int, now: float, zone: tzinfo | None = None) -> Window:
     return Window(first, today, datetime.combine(first, time.min, zone).timestamp(), now)
 
 
-def gather(provider: SessionDBProvider, days: Window, source: str | None = None) -> Facts:
-    sources = None if source is None else (source,)
-    begun = Filter(sources=sources, started_since=days.since, started_before=days.until)
-    active = Filter(sources=sources, active_since=days.since)
-    sessions = provider.session_facts(begun)
-    activity = provider.activity(active, MessageFilter(since=days.since, until=days.until), STEP)
-    calls = provider.tool_usage(active, days.since, days.until)
-    older = provider.count_sessions(replace(active, started_before=days.since))
-    return Facts(days, sessions, activity, calls, older)
+def gather(
+    provider: SessionDBProvider, days: Window, source: str | None = None, tick: Callable[[int, int], None] | None = None
+) -> Facts:
+    """Read what there is to count, some weeks at a time; `tick` is told days done and days in all."""
+    active = Filter(sources=None if source is None else (source,), active_since=days.since)
+    written = MessageFilter(since=days.since, until=days.until)
+    sessions: list[SessionRow] = []
+    activity: list[Activity] = []
+    calls: Counter[str] = Counter()
+
+    def count(part: Filter) -> None:
+        activity.extend(provider.activity(part, written, STEP))
+        calls.update(provider.tool_usage(part, days.since, days.until))
+
+    older = replace(active, started_before=days.since)
+    count(older)
+    for since, until in _parts(days):
+        # Clocks differ: what begins after now began today.
+        ends = until if until < days.until else None
+        part = replace(active, active_since=None, started_since=since, started_before=ends)
+        sessions[:0] = provider.session_facts(part)
+        count(part)
+        if tick is not None:
+            tick(round((until - days.since) / _DAY), round((days.until - days.since) / _DAY))
+    return Facts(days, sessions, activity, calls, provider.count_sessions(older))
+
+
+def _parts(days: Window) -> Iterator[tuple[float, float]]:
+    since = days.since
+    while since < days.until:
+        until = min(since + _PART, days.until)
+        yield since, until
+        since = until
 
 
 def insights(facts: Facts, zone: tzinfo | None = None, prices: Prices | None = None) -> Insights:

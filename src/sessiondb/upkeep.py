@@ -117,12 +117,21 @@ class Upkeep(Protocol):
     def repair(self, path: str, output: str | None = None) -> Salvage: ...
 
     def backup(
-        self, path: str, target: str | None = None, *, keep: int | None = None, every: float | None = None
+        self,
+        path: str,
+        target: str | None = None,
+        *,
+        keep: int | None = None,
+        every: float | None = None,
+        tick: Tick | None = None,
     ) -> Backup: ...
 
     def restore(self, backup: str, path: str, *, over: bool = False) -> Restored: ...
 
     def optimize(self, path: str, *, full: bool = False, tick: Tick | None = None) -> Optimized: ...
+
+    def reindex(self, path: str, tick: Callable[[int, int], None] | None = None) -> int:
+        """Build the search index anew; `tick` is told done and total. Returns its size in bytes."""
 
 
 def of(provider: str) -> Upkeep:

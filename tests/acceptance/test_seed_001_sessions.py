@@ -114,6 +114,37 @@ def test_title_resumes_a_session(db: SessionDB) -> None:
     assert db.resolve_session_by_title("refactoring auth") == "20250305_091523_a1b2c3d4"
 
 
+def test_continue_and_resume_on_the_command_line(db: SessionDB, project: list[str], command: Command) -> None:
+    db.append_message(project[-1], "user", "newest part")
+    db.create_session("chat", "telegram")
+    db.append_message("chat", "user", "later, but not on the command line")
+    for words in (["--continue"], ["-c"], ["-c", "my project"], ["--resume", "my project"], ["-r", project[-1]]):
+        assert "● newest part" in command(*words).stdout.splitlines(), words
+
+
+def test_recap_shows_what_the_guide_says(db: SessionDB, command: Command) -> None:
+    db.create_session("s", "cli", system_prompt="hidden prompt")
+    for number in range(12):
+        db.append_message("s", "user", f"question {number} " + "x" * 400)
+        calls = [{"id": f"{at}", "function": {"name": name}} for at, name in enumerate(("terminal", "web_search") * 2)]
+        db.append_message("s", "assistant", f"<think>hidden</think>answer {number}\nb\nc\nd", tool_calls=calls[:3])
+        db.append_message("s", "tool", "hidden result", tool_name="terminal", tool_call_id="0")
+    shown = command("-c").stdout
+    assert "... 4 earlier messages ..." in shown
+    assert (shown.count("● question"), shown.count("◆ answer"), "hidden" in shown) == (10, 10, False)
+    assert shown.count("[3 tool calls: terminal, web_search]") == 10
+    assert "answer 11\n  b\n  c...\n" in shown
+    assert re.sub(r"\s", "", shown).count("x" * (300 - len("question 11 ")) + "...") == 10
+
+
+def test_recap_can_be_one_line(db: SessionDB, path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SESSIONDB_HOME", str(path.parent))
+    (path.parent / "config.yaml").write_text("display:\n  resume_display: minimal\n")
+    db.create_session("s", "cli")
+    db.append_message("s", "user", "hello")
+    assert command("-c").stdout == "s · 1 message · just now\n"
+
+
 def test_ids_tell_date_and_time(db: SessionDB, project: list[str]) -> None:
     assert all(re.fullmatch(r"\d{8}_\d{6}_[0-9a-f]{8}", name) for name in project[1:])
 
@@ -271,6 +302,15 @@ def test_stats_count_sessions_messages_and_size(three: SessionDB, command: Comma
 # --- search syntax ---
 
 
+def test_insights_tell_tokens_costs_tools_and_activity(three: SessionDB, command: Command) -> None:
+    session = three.list_sessions_rich()[0]["id"]
+    three.update_token_counts(session, 1000, 50, estimated_cost_usd=0.25)
+    three.append_message(session, "assistant", "", tool_calls=[{"id": "1", "function": {"name": "terminal"}}])
+    shown = command("insights").stdout
+    for expected in ("Sessions ", "Input              1.0k", "Estimated         $0.25", "terminal", "By weekday"):
+        assert expected in shown
+
+
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -307,6 +347,17 @@ def test_ended_sessions_stay_until_pruned(db: SessionDB) -> None:
 def test_active_sessions_are_never_pruned(db: SessionDB) -> None:
     db.create_session("s", "cli", started_at=time.time() - 1000 * DAY)
     assert db.prune_sessions(older_than_days=0) == 0
+
+
+def test_prune_command_takes_age_and_source(db: SessionDB, command: Command) -> None:
+    for name, source, age in (("old", "cli", 100), ("chat", "telegram", 70), ("young", "cli", 10)):
+        db.create_session(name, source, started_at=time.time() - age * DAY)
+        db.end_session(name, "user_exit")
+    assert command("prune").returncode == 2
+    assert command("prune", "--yes").stdout.startswith("Moved 1 session ")
+    assert command("prune", "--source", "telegram", "--older-than", "60", "--yes").stdout.startswith("Moved 1 session ")
+    assert command("prune", "--older-than", "30", "--yes").stdout.startswith("Moved 0 sessions ")
+    assert [row["id"] for row in db.list_sessions_rich()] == ["young"]
 
 
 def test_export_before_pruning_is_a_backup(db: SessionDB) -> None:

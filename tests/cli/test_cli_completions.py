@@ -163,6 +163,13 @@ class TestCandidates:
     def test_words_of_a_title_are_completed_one_after_the_other(self, run: Run) -> None:
         assert ask(run, "show", "my", "pro") == ["project"]
 
+    @pytest.mark.usefixtures("stories")
+    def test_every_way_to_a_command_completes(self, run: Run) -> None:
+        assert ask(run, "sessions", "show", "my") == ask(run, "--db", "", "-r", "my") == ["my project"]
+        assert ask(run, "completions", "") == ["bash", "zsh", "fish"]
+        assert ask(run, "insights", "--by", "pro") == ["project"]
+        assert ask(run, "list", "--source=tele") == ["telegram"]
+
     def test_no_store_no_candidates_and_no_complaint(self, run: Run) -> None:
         done = run("show", "x", _SESSIONDB_COMPLETE="zsh")
         assert (done.code, done.out, done.err) == (0, "", "")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -78,3 +81,13 @@ def test_a_home_that_keeps_no_twin_works(run: Run, home: Path) -> None:
     (home / config_twin.NAME).mkdir()
     assert "minimal" in run("config").out
     assert sorted(path.name for path in home.iterdir()) == [config_twin.NAME, "config.yaml"]
+
+
+def test_commands_read_the_twin_not_the_yaml(run: Run, home: Path, environment: dict[str, str]) -> None:
+    written(home, "display:\n  resume_display: minimal\n")
+    # Nobody trusts the times of a file that changed just now.
+    time.sleep(config_twin.SETTLED / 1e9)
+    run("list")
+    code = "import sys; from sessiondb.cli.running import run; run(['list']); print('yaml' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout.splitlines()[-1] == "False"

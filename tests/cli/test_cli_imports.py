@@ -21,6 +21,8 @@ print({name.partition('.')[0] for name in sys.modules})
     [
         ["list"],
         ["list", "--since", "7d", "--json"],
+        ["-c"],
+        ["resume", "a", "--json"],
         ["show", "a"],
         ["show", "a", "--full", "--tools"],
         ["search", "hello"],

@@ -179,3 +179,31 @@ def test_a_locale_without_the_letters_still_answers(run, session) -> None:
     assert done.code == 0
     assert r"  \u5929\u6c14 \u2600" in done.out
     assert json.loads(run("export", "-", PYTHONIOENCODING="ascii").out)["messages"][0]["content"] == "天气 ☀ 😀"
+
+
+def test_a_locale_without_lines_gets_plain_ones(run, session) -> None:
+    session("a", "hello", title="天气")
+    shown = run("list", PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C").lines
+    assert set(shown[1]) == {"-"}
+    assert shown[2].startswith(r"\u5929\u6c14 ")
+
+
+@pytest.mark.parametrize(("closed", "code", "out"), [(">&-", 0, ""), ("2>&-", 0, None), (">&- 2>&-", 0, "")])
+def test_closed_streams_are_no_trouble(session, environment, closed: str, code: int, out: str | None) -> None:
+    session("a", "hello")
+    line = f"{sys.executable} -m sessiondb list {closed}"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, env=environment, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (code, "")
+    assert out is None or done.stdout == out
+    line = f"{sys.executable} -m sessiondb show nothing 2>&-"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, env=environment, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (3, "")
+
+
+def test_every_command_is_also_one_of_sessions(run, session, home: Path) -> None:
+    session("a", "hello", title="work")
+    assert run("sessions", "list").out == run("list").out
+    assert run("sessions", "--db", home / "state.db", "show", "work").out == run("show", "work").out
+    listed = run("sessions", "--help").out
+    assert all(f"  {name}  " in listed for name in SINGLE)
+    assert run("sessions", "sessions").code == 2

@@ -257,6 +257,13 @@ class TestSearch:
         assert [hit["role"] for hit in hits(run("search", "docker", "--role", "assistant", "--json"))] == ["assistant"]
         assert hits(run("search", "docker", "--until", "yesterday", "--json")) == []
 
+    @pytest.mark.parametrize("how", [[], ["--exact"], ["--order", "newest"], ["--mode", "substring"]])
+    def test_times_are_those_of_the_messages(self, run, session, db, how: list[str]) -> None:
+        session("a", "docker long ago", started_at=time.time() - 30 * DAY)
+        db.append_message("a", "user", "docker today")
+        assert [hit["id"] for hit in hits(run("search", "docker", "--since", "7d", *how, "--json"))] == [2]
+        assert [hit["id"] for hit in hits(run("search", "docker", "--until", "7d", *how, "--json"))] == [1]
+
     @pytest.mark.parametrize(
         ("mode", "query"), [("substring", "ock"), ("fuzzy", "dokcer"), ("regex", "d.c[k]er"), ("words", "docker")]
     )

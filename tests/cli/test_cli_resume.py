@@ -7,6 +7,7 @@ import os
 import pty
 import select
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -224,7 +225,10 @@ def codex(tmp_path: Path, environment: dict[str, str]) -> str:
     tools = tmp_path / "bin"
     tools.mkdir()
     program = tools / "codex"
-    program.write_text('#!/bin/sh\nprintf "%s|" "$PWD" "$@"\nls /proc/$$/fd | wc -l\nexit 7\n')
+    program.write_text(
+        '#!/bin/sh\nprintf "%s|" "$PWD" "$@"\nawk \'$1 == "SigIgn:" { printf "%s|", $2 }\' /proc/$$/status\n'
+        "ls -l /proc/$$/fd | tr '\\n' ' '\nexit 7\n"
+    )
     program.chmod(0o755)
     return f"{tools}:{environment['PATH']}"
 
@@ -245,12 +249,14 @@ class TestOtherAgents:
         self, run: Run, imported: SessionDB, codex: str, tmp_path: Path
     ) -> None:
         done = run("-c", "--exec", PATH=codex)
-        directory, *arguments, _ = done.out.split("|")
+        directory, *arguments, ignored, _ = done.out.split("|")
         assert (done.code, directory, arguments) == (7, str(tmp_path / "my project"), ["resume", "0199-abc"])
+        assert not int(ignored, 16) & 1 << signal.SIGPIPE - 1
 
     def test_the_agent_inherits_no_open_store(self, run: Run, imported: SessionDB, codex: str) -> None:
-        # stdin, stdout, stderr, and what sh holds to read its script.
-        assert int(run("-c", "--exec", PATH=codex).out.split("|")[-1]) <= 4
+        held = run("-c", "--exec", PATH=codex).out.split("|")[-1]
+        assert "bin/codex" in held
+        assert "state" not in held
 
     def test_an_agent_that_is_not_installed_is_named(self, run: Run, imported: SessionDB) -> None:
         done = run("-c", "--exec", PATH="/nowhere")

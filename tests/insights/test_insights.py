@@ -127,6 +127,18 @@ class TestWhatCounts:
             assert sum(getattr(group, amount) for group in found.groups(by)) == getattr(found.total, amount)  # type: ignore[arg-type]
 
 
+class TestGather:
+    def test_many_days_are_read_in_parts_that_make_one(self, db: SessionDB) -> None:
+        for number in range(0, 400, 7):
+            talk(db, str(number), NOW - number * DAY, NOW - number * DAY, NOW - DAY)
+        ticks: list[tuple[int, int]] = []
+        facts = gather(db.provider, window(365, NOW, UTC), None, lambda *reached: ticks.append(reached))
+        begun = [row["started_at"] for row in facts.sessions]
+        assert (len(begun), facts.older, begun == sorted(begun, reverse=True)) == (53, 5, True)
+        assert sum(row.messages for row in facts.activity) == 52 + 58
+        assert (len(ticks), ticks[-1]) == (11, (364, 364))
+
+
 class TestTools:
     def test_calls_and_results_of_a_tool_are_the_same_calls(self) -> None:
         activity = [

@@ -113,6 +113,14 @@ def test_optimize_tells_sizes(run: Run) -> None:
     assert {"before", "after"} <= set(json.loads(run("optimize", "--full", "--json").out))
 
 
+def test_the_index_is_built_anew(run: Run, talk: Path) -> None:
+    for _ in range(2):
+        assert "The search index was built anew: " in run("optimize", "--reindex").out
+    assert len(list(talk.parent.glob("*-search-*.db"))) == 1
+    with SessionDB(talk) as db:
+        assert db.health()["index_lag"] == 0
+
+
 def test_an_export_is_verified(run: Run, talk: Path) -> None:
     export = talk.with_name("export.jsonl")
     assert run("export", export).code == 0

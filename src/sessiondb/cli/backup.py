@@ -6,7 +6,8 @@ from dataclasses import asdict
 
 from ..upkeep import Upkeep, seconds
 from . import answers, options, output
-from .upkeep import looking_after
+from .progress import Progress
+from .upkeep import looking_after, messages_in
 
 
 @options.command("backup")
@@ -30,7 +31,9 @@ def command(
         sessiondb backup
         sessiondb backup backups --every 24h --keep 14
     """
-    made = keeper.backup(path, directory, keep=keep, every=None if every is None else seconds(every))
+    age = None if every is None else seconds(every)
+    with Progress(messages_in(path)) as progress:
+        made = keeper.backup(path, directory, keep=keep, every=age, tick=progress)
     if form:
         answers.give(form, "backup", asdict(made))
     elif not made.made:

@@ -121,6 +121,8 @@ def _completing(declared: Option | Words) -> Callable[..., Any] | None:
         return completing.sessions
     if declared.name in ("source", "sources"):
         return completing.sources
+    if isinstance(declared, Words) and declared.metavar.islower() and "|" in declared.metavar:
+        return completing.one_of(*declared.metavar.split("|"))
     if declared.metavar and any(word in declared.metavar for word in ("FILE", "PATH")):
         return completing.files
     return completing.directories if declared.metavar == "DIR" else None

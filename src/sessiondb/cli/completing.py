@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from click.shell_completion import CompletionItem, ShellComplete
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ..db import SessionDB
 
+Complete = Callable[["click.Context", "click.Parameter", str], list[CompletionItem]]
 VARIABLE = "_SESSIONDB_COMPLETE"
 _MOST = 50
 _RECENT = 20
@@ -91,6 +92,13 @@ def sources(ctx: click.Context, param: click.Parameter, incomplete: str) -> list
         for name, number in counts.items()
         if name.startswith(incomplete)
     ]
+
+
+def one_of(*words: str) -> Complete:
+    def found(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(word) for word in words if word.startswith(incomplete)]
+
+    return found
 
 
 def files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -6,10 +6,12 @@ from dataclasses import asdict
 
 from ..errors import Corrupt
 from ..upkeep import Diagnosis, Upkeep
-from . import answers, options, output
+from . import answers, ink, options, output
 from .progress import Progress
 from .text import line
-from .upkeep import looking_after
+from .upkeep import looking_after, messages_in
+
+_PAINT = {"damage": ink.red, "warning": ink.gold}
 
 
 @options.command("doctor")
@@ -25,7 +27,7 @@ def command(keeper: Upkeep, path: str, form: answers.Form) -> None:
     Example:
         sessiondb doctor
     """
-    with Progress() as progress:
+    with Progress(messages_in(path)) as progress:
         diagnosis = keeper.doctor(path, progress)
     if form:
         answers.give(form, "doctor", {"damaged": diagnosis.damaged, **asdict(diagnosis)})
@@ -38,11 +40,12 @@ def command(keeper: Upkeep, path: str, form: answers.Form) -> None:
 def print_diagnosis(diagnosis: Diagnosis) -> None:
     output.say(summary(diagnosis))
     for finding in diagnosis.findings:
-        output.say(f"{finding.severity} ({finding.area}): {line(finding.message)}")
+        paint = _PAINT.get(finding.severity, ink.dim)
+        output.say(paint(f"{finding.severity} ({finding.area}):"), f" {line(finding.message)}")
         if finding.next_step:
-            output.say(f"    next: {line(finding.next_step)}")
+            output.say(ink.dim("    next: "), line(finding.next_step))
     if not any(finding.severity != "note" for finding in diagnosis.findings):
-        output.say("Nothing is wrong.")
+        output.say(ink.green("Nothing is wrong."))
 
 
 def summary(diagnosis: Diagnosis) -> str:

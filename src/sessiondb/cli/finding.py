@@ -9,7 +9,7 @@ from typing import Any
 from ..db import SessionDB
 from ..models import Filter, MessageFilter, SessionRow
 from ..search.snippet import OPEN
-from ..values import dataclass, field
+from ..values import dataclass, field, replace
 
 # So many messages are worth reading; what holds only some of the words fills up to here.
 _ENOUGH = 10
@@ -82,6 +82,8 @@ def find(db: SessionDB, wanted: Wanted) -> Found:
     results = db.search_messages(
         wanted.query,
         role_filter=wanted.messages.roles or None,
+        since=wanted.messages.since,
+        until=wanted.messages.until,
         limit=wanted.limit,
         order=wanted.order,
         mode=wanted.mode,
@@ -112,8 +114,9 @@ def _titles(db: SessionDB, wanted: Wanted) -> list[Hit]:
     if query.node is None or query.tools or wanted.messages.roles:
         return []
     where, messages = narrow(query, wanted.where, wanted.messages, db._clock())
-    if messages.roles or messages.since is not None or messages.until is not None:
+    if messages.roles:
         return []
+    where = replace(where, active_since=messages.since, active_until=messages.until)
     found = db.provider.search_titles(query, where)[:_MOST_TITLES]
     return [_title_hit(row, query.node) for row in found]
 

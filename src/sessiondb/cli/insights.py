@@ -12,6 +12,7 @@ from ..insights import WEEKDAYS, By, Facts, Group, Insights, Notable, document, 
 from ..pricing import Prices, load
 from . import answers, ink, options, output, terminal
 from .charts import bar, calendar, dollars, duration, hours, number, spark
+from .progress import Progress
 from .table import Column, show
 from .text import cut
 
@@ -31,9 +32,9 @@ def _days(text: str) -> int:
 
 
 @options.command("insights")
-@options.option("--days", convert=_days, default=30, show_default=True, metavar="N", help="So many, with today.")
+@options.option("--days", convert=_days, default=30, show_default=True, metavar="N", help="How many, with today.")
 @options.source
-@options.option("--by", choices=("model", "source", "tool", "day", "project"), help="Only the table of one of these.")
+@options.option("--by", choices=("model", "source", "tool", "day", "project"), help="Only one table.")
 @options.answers
 @options.reading
 def command(db: SessionDB, days: int, source: str | None, by: By | None, form: answers.Form) -> None:
@@ -49,7 +50,8 @@ def command(db: SessionDB, days: int, source: str | None, by: By | None, form: a
         sessiondb insights --days 7 --source cli
         sessiondb insights --by project --json
     """
-    facts = gather(db.provider, window(days, time.time()), source)
+    with Progress(noun="days") as progress:
+        facts = gather(db.provider, window(days, time.time()), source, progress.reached)
     prices, advice = _prices(facts)
     found = insights(facts, prices=prices)
     if form:
@@ -135,7 +137,9 @@ def _show_overview(found: Insights) -> None:
     _heading("Tokens and costs")
     _fact("Input", number(tokens.input))
     _fact("Output", number(tokens.output), f"reasoning {number(tokens.reasoning)}" if tokens.reasoning else "")
-    _fact("Cache", number(tokens.cache_read), f"written {number(tokens.cache_write)}" if tokens.cache_write else "")
+    _fact(
+        "Cache read", number(tokens.cache_read), f"written {number(tokens.cache_write)}" if tokens.cache_write else ""
+    )
     _fact("Reported", dollars(cost.reported))
     _fact("Estimated", dollars(cost.estimated))
     _fact("Unknown", _above_zero(cost.unknown), "sessions with tokens but without a price")

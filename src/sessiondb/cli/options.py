@@ -126,8 +126,12 @@ def limit(default: int, what: str) -> Callable[[F], F]:
 # --- which sessions ---
 
 source = option("--source", metavar="NAME", help="Only sessions of this source, such as cli or telegram.")
-since = option("--since", convert=dates.since, metavar="WHEN", help="Active since then: 2025-03-05, today, 12h, 7d.")
-until = option("--until", convert=dates.until, metavar="WHEN", help="Last active until then; a day counts whole.")
+since = option(
+    "--since", convert=dates.since, metavar="WHEN", help="Only what was active since then: 2025-03-05, today, 12h, 7d."
+)
+until = option(
+    "--until", convert=dates.until, metavar="WHEN", help="Only what was last active until then; a day counts whole."
+)
 _SELECTING = (
     option("--source", "sources", multiple=True, metavar="NAME", help="Only this source, such as cli; repeatable."),
     since,

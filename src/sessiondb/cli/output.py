@@ -8,12 +8,22 @@ import time
 from .ink import Ink, painted
 from .text import line, safe
 
+# What we draw with, for a locale that lacks it; other letters are written as escapes there.
+_PLAIN = str.maketrans(
+    {"─": "-", "…": "...", "—": "-", "·": "-", "●": "*", "◆": "*", "⚙": "*", "○": "*", "≈": "~", "←": "<"}
+    | {"├": "|", "└": "`", "│": "|", "█": "#", "░": "."}
+)
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
 def say(*pieces: str, end: str = "\n") -> None:
     """Print the pieces one after the other; nothing in them can command the terminal, and an `Ink` gets its style."""
-    print("".join(map(rendered, pieces)), end=end)
+    text = "".join(map(rendered, pieces))
+    print(text if text.isascii() or _speaks_unicode() else text.translate(_PLAIN), end=end)
+
+
+def _speaks_unicode() -> bool:
+    return (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
 
 
 def rendered(piece: str) -> str:

@@ -28,6 +28,10 @@ class Paged:
     def flush(self) -> None:
         """Nothing is shown before it is known whether it fits."""
 
+    @property
+    def encoding(self) -> str | None:
+        return getattr(self._out, "encoding", None)
+
     def fileno(self) -> int:
         return int(self._out.fileno())
 

@@ -7,12 +7,13 @@ import click
 from .. import __version__
 from . import options, output
 from .clicking import Commands, parameter_of
+from .declare import Option
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(__version__, prog_name="sessiondb", message="%(prog)s %(version)s")
 @click.pass_context
-def program(ctx: click.Context) -> None:
+def program(ctx: click.Context, /, **shortcuts: bool) -> None:
     """Keeps the conversations of AI agents, and finds them again.
 
     The store is the one of --db, else of $SESSIONDB_URL, else of config.yaml, else ~/.sessiondb/state.db.
@@ -21,13 +22,18 @@ def program(ctx: click.Context) -> None:
     Example:
         sessiondb list --limit 5
         sessiondb search "nginx 502"
-        sessiondb -c                       # take up the last conversation, or with a NAME that one
+        sessiondb -c
     """
     if ctx.invoked_subcommand is None:
         output.say(ctx.get_help())
 
 
-program.params += map(parameter_of, options.COMMON)
+# Told here, read by `shortcuts` before click sees them.
+_SHORTCUTS = (
+    Option("-c", "--continue", help="Take up the last conversation of source cli, or with a NAME that one."),
+    Option("-r", "--resume", help="Take up the conversation with this ID or NAME."),
+)
+program.params += map(parameter_of, (*_SHORTCUTS, *options.COMMON))
 
 
 def run(arguments: list[str]) -> int:

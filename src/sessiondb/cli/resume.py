@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
-import shutil
 import sys
 import time
 from typing import NoReturn
@@ -104,9 +102,11 @@ def _say_how_to_go_on(row: SessionRow, there: Resumption | None) -> None:
         return
     if _is_minimal():
         return
+    from shlex import quote
+
     elsewhere = f"{row['origin']} cannot resume it. " if row["origin"] else ""
     output.say(f"{elsewhere}To go on, give its messages to a model:")
-    output.say("  ", ink.green(f"sessiondb resume {shlex.quote(row['id'])} --json"))
+    output.say("  ", ink.green(f"sessiondb resume {quote(row['id'])} --json"))
 
 
 def _needed(row: SessionRow, there: Resumption | None) -> Resumption:
@@ -118,6 +118,10 @@ def _needed(row: SessionRow, there: Resumption | None) -> Resumption:
 
 def execute(there: Resumption) -> NoReturn:
     """Become the other agent, in the directory of the session. Raises NotFound for what is not there."""
+    import shlex
+    import shutil
+    import signal
+
     program = shutil.which(there.command[0])
     if program is None:
         raise NotFound(f"{there.command[0]} is not installed here, or not in PATH; it would be: {there.line}")
@@ -126,5 +130,7 @@ def execute(there: Resumption) -> NoReturn:
             raise NotFound(f"the directory {there.cwd} of the session is gone; elsewhere: {shlex.join(there.command)}")
         os.chdir(there.cwd)
         os.environ["PWD"] = there.cwd
+    # Python ignores it, and a program inherits what is ignored.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.stdout.flush()
     os.execv(program, there.command)

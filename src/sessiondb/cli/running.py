@@ -22,6 +22,8 @@ def run(arguments: list[str]) -> int:
     """Run one command line and return its exit code."""
     state = options.begin()
     sys.excepthook = _one_sentence
+    # None: closed by whoever started us.
+    sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()
     for stream in (sys.stdout, sys.stderr):
         _never_fail(stream)
     try:
@@ -65,6 +67,10 @@ def _show_candidates(error: Exception) -> None:
         from .selection import show_candidates
 
         show_candidates(candidates)
+
+
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")
 
 
 def _never_fail(stream: TextIO) -> None:

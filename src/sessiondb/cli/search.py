@@ -10,6 +10,7 @@ from ..db import SessionDB
 from ..errors import Invalid
 from ..models import Filter, MessageFilter
 from ..search.query import parse
+from ..values import replace
 from . import answers, finding, hits, options, output
 
 
@@ -71,7 +72,10 @@ def command(
     problem = parse(query).problem if mode == "words" else None
     if problem:
         raise Invalid(problem)
-    wanted = finding.Wanted(query, where, MessageFilter(tuple(roles)), limit, order, mode, exact)
+    # Of a session that went on for weeks only what was said then is wanted.
+    messages = MessageFilter(tuple(roles), where.active_since, where.active_until)
+    where = replace(where, active_since=None, active_until=None)
+    wanted = finding.Wanted(query, where, messages, limit, order, mode, exact)
     found = finding.find(db, wanted)
     if form:
         answers.give(form, "search", _document(db, found, context, explain), records="hits")

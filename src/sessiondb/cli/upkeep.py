@@ -7,8 +7,9 @@ from functools import wraps
 from typing import Concatenate, ParamSpec
 
 from .. import config, upkeep
-from ..errors import NotFound
+from ..errors import NotFound, SessionDBError
 from . import options, output
+from .store import open_store
 
 P = ParamSpec("P")
 Command = Callable[Concatenate[upkeep.Upkeep, str, P], None]
@@ -34,3 +35,12 @@ def place(named: str | None) -> tuple[upkeep.Upkeep, str]:
     if path is None:
         raise NotFound(f"a {settings.provider} store has no file to look after")
     return found, str(path)
+
+
+def messages_in(path: str) -> int | None:
+    """How many messages there are to read, for the progress; None for a store that cannot tell."""
+    try:
+        with open_store(path, read_only=True) as db:
+            return int(db.stats()["messages"])
+    except SessionDBError:
+        return None

@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import Corrupt
 from ..upkeep import of
 from ..verify import Report, verify_export
-from . import answers, options, output
+from . import answers, ink, options, output
 from .progress import Progress
 from .selection import find_session
 from .store import open_store
@@ -74,7 +74,7 @@ def _documents(path: str) -> Iterator[Mapping[str, Any] | Exception]:
 
 def print_report(report: Report) -> None:
     checked = f"{output.count(report.sessions, 'session')}, {output.count(report.messages, 'message')}"
-    output.say(f"{checked}: {'all there' if report.ok else 'not all as stored'}.")
+    output.say(f"{checked}: ", ink.green("all there.") if report.ok else ink.red("not all as stored."))
     if report.not_adopted:
         output.say(
             f"{output.count(report.not_adopted, 'message')} of older code not adopted yet; the next write does it."

@@ -126,6 +126,9 @@ PRIMITIVES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "update_index": ((), {}),
     "update_session": (("s", {"cwd": "/a"}), {}),
     "usage_by_model": ((Filter(),), {}),
+    "session_facts": ((Filter(),), {}),
+    "activity": ((Filter(), MessageFilter(), 900.0), {}),
+    "tool_usage": ((Filter(), None, None), {}),
 }
 LIFE = {"initialize", "is_available", "shutdown"}
 

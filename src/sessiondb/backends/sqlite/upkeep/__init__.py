@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import apsw
 
 from ....upkeep import Backup, Diagnosis, Optimized, Restored, Salvage
@@ -32,11 +34,17 @@ class SQLiteUpkeep:
         return repair(path, output)
 
     def backup(
-        self, path: str, target: str | None = None, *, keep: int | None = None, every: float | None = None
+        self,
+        path: str,
+        target: str | None = None,
+        *,
+        keep: int | None = None,
+        every: float | None = None,
+        tick: Tick | None = None,
     ) -> Backup:
         from .backup import backup
 
-        return backup(path, target, keep=keep, every=every)
+        return backup(path, target, keep=keep, every=every, tick=tick)
 
     def restore(self, backup: str, path: str, *, over: bool = False) -> Restored:
         from .restore import restore
@@ -47,3 +55,8 @@ class SQLiteUpkeep:
         from .optimize import optimize
 
         return optimize(path, full=full, tick=tick)
+
+    def reindex(self, path: str, tick: Callable[[int, int], None] | None = None) -> int:
+        from .reindex import reindex
+
+        return reindex(path, tick)

@@ -8,7 +8,7 @@ import time
 import apsw
 
 from ....errors import Corrupt, Invalid, NotFound
-from ....upkeep import Backup
+from ....upkeep import Backup, Tick
 from ....verify import Report
 from .. import schema
 from ..connection import connect, translated
@@ -19,7 +19,14 @@ SUFFIX = ".bak"
 _DRAFT = ".part"
 
 
-def backup(path: str, target: str | None = None, *, keep: int | None = None, every: float | None = None) -> Backup:
+def backup(
+    path: str,
+    target: str | None = None,
+    *,
+    keep: int | None = None,
+    every: float | None = None,
+    tick: Tick | None = None,
+) -> Backup:
     """Copy a store, open or not, into a directory; verified, durable, and named last.
 
     `every`: do nothing while the newest copy there is younger than so many seconds. `keep`: afterwards remove all but
@@ -36,7 +43,7 @@ def backup(path: str, target: str | None = None, *, keep: int | None = None, eve
         return Backup(recent, False, os.path.getsize(recent))
     os.makedirs(directory, mode=0o700, exist_ok=True)
     _remove_drafts(path, directory)
-    name, report = _made(path, directory)
+    name, report = _made(path, directory, tick)
     removed = _thinned(path, directory, name, keep)
     return Backup(name, True, os.path.getsize(name), report.sessions, report.messages, removed)
 
@@ -69,7 +76,7 @@ def _recent(path: str, directory: str, every: float | None) -> str | None:
     return newest[0] if 0 <= age < every else None
 
 
-def _made(path: str, directory: str) -> tuple[str, Report]:
+def _made(path: str, directory: str, tick: Tick | None) -> tuple[str, Report]:
     draft = os.path.join(directory, f"{os.path.basename(path)}.{os.getpid()}{_DRAFT}")
     offline.discard(draft)
     try:
@@ -77,7 +84,7 @@ def _made(path: str, directory: str) -> tuple[str, Report]:
             _require_store(source, path)
             _require_room(source, directory)
             offline.copy_database(source, draft, path)
-        report = verified(draft, f"{path} was not backed up")
+        report = verified(draft, f"{path} was not backed up", tick)
         offline.sync(draft)
         kill_point("before backup rename")
         name = _named(draft, path, directory)
@@ -118,14 +125,14 @@ def _require_room(source: apsw.Connection, directory: str) -> None:
     offline.require_room(directory, int(source.pragma("page_count")) * int(source.pragma("page_size")))
 
 
-def verified(copy: str, consequence: str) -> Report:
+def verified(copy: str, consequence: str, tick: Tick | None = None) -> Report:
     """Check structure and ledgers of a copy; raises Corrupt."""
     connection = connect(copy, read_only=True, immutable=True)
     try:
         problems = connection.execute("PRAGMA quick_check(1)").fetchall()
         if problems != [("ok",)]:
             raise Corrupt(f"{consequence}: the copy is damaged ({problems[0][0]}); `sessiondb doctor` tells more")
-        report = ledgers.check(connection) if schema.kind_of(connection).name == "ours" else Report()
+        report = ledgers.check(connection, tick) if schema.kind_of(connection).name == "ours" else Report()
     except apsw.Error as exc:
         raise translated(exc, copy) from exc
     finally:

@@ -1,0 +1,49 @@
+"""The pictures in the documents are of commands that exist, and need nothing from elsewhere."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCREENS = ROOT / "docs" / "screens"
+
+
+def load() -> Any:
+    found = importlib.util.spec_from_file_location("screens", ROOT / "tools" / "screens.py")
+    assert found
+    assert found.loader
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+screens = load()
+
+
+def words(svg: str) -> str:
+    texts = (element.text or "" for element in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"))
+    return "".join(texts).replace("\xa0", " ")
+
+
+@pytest.mark.parametrize("name", sorted(screens.RUNS))
+def test_every_picture_shows_its_command_and_loads_nothing(name: str) -> None:
+    svg = (SCREENS / f"{name}.svg").read_text("utf-8")
+    assert f"$ sessiondb {shlex.join(screens.RUNS[name])}" in words(svg)
+    assert set(re.findall(r"https?://[^\s\"')]+", svg)) <= {"http://www.w3.org/2000/svg", "https://www.textualize.io"}
+
+
+def test_there_is_no_picture_that_nobody_makes() -> None:
+    assert {path.stem for path in SCREENS.iterdir()} == set(screens.RUNS)
+
+
+def test_colours_blanks_and_wide_letters_are_drawn() -> None:
+    svg = screens.drawn(("list",), "\x1b[33m  ●\x1b[0m 天气 <&>\n")
+    assert "●天气 <&>" in words(svg)
+    assert re.search(r'x="24.4" y="[\d.]+" textLength="12.2"[^>]*>●', svg)

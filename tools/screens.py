@@ -1,0 +1,89 @@
+"""Makes the pictures in docs/screens: real commands in a real terminal on the store of the demo, drawn as SVG.
+
+.venv/bin/python tools/screens.py [DIRECTORY]
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+from rich.terminal_theme import MONOKAI
+from rich.text import Text
+
+SCREENS = Path(__file__).resolve().parent.parent / "docs" / "screens"
+COLUMNS = 100
+RUNS = {
+    "list": ("list", "--limit", "8"),
+    "search": ("search", "nginx"),
+    "resume": ("resume", "refactoring auth"),
+    "resume-elsewhere": ("resume", "checkout page"),
+    "insights": ("insights",),
+}
+
+
+def captured(arguments: tuple[str, ...], home: str) -> str:
+    """What a terminal is sent."""
+    terminal, theirs = pty.openpty()
+    environment = {name: value for name, value in os.environ.items() if name not in ("SESSIONDB_URL", "NO_COLOR")}
+    environment |= {"SESSIONDB_HOME": home, "SESSIONDB_PAGER": "", "COLUMNS": str(COLUMNS), "TERM": "xterm-256color"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sessiondb", *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            shown += os.read(terminal, 65536)
+        except OSError:  # the other side is closed
+            break
+    os.close(terminal)
+    if process.wait() != 0:
+        raise SystemExit(f"sessiondb {shlex.join(arguments)} failed: {shown.decode()}")
+    return shown.decode().replace("\r\n", "\n")
+
+
+def drawn(arguments: tuple[str, ...], shown: str) -> str:
+    """The picture, without the fonts that rich would load from elsewhere."""
+    console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True, color_system="truecolor")
+    console.print(Text.from_ansi(f"\x1b[1m$ sessiondb {shlex.join(arguments)}\x1b[0m\n" + shown.rstrip("\n")))
+    svg = console.export_svg(title="sessiondb", theme=MONOKAI, unique_id="screen")
+    svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+    svg = _LED_BY_BLANKS.sub(_moved, svg)
+    return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
+
+
+_BLANK = "&#160;"
+_COLUMN = 12.2
+_LED_BY_BLANKS = re.compile(rf' x="([\d.]+)" (y="[\d.]+") textLength="([\d.]+)" ([^>]*)>((?:{_BLANK})+)')
+
+
+def _moved(found: re.Match[str]) -> str:
+    """Text that begins with blanks begins further right without them: some viewers swallow them."""
+    taken = found[5].count(_BLANK) * _COLUMN
+    x, length = round(float(found[1]) + taken, 1), round(max(float(found[3]) - taken, 0), 1)
+    return f' x="{x:g}" {found[2]} textLength="{length:g}" {found[4]}>'
+
+
+def main(directory: Path) -> None:
+    directory.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="sessiondb-screens-") as scratch:
+        home = os.path.join(scratch, "home")
+        subprocess.run(
+            [sys.executable, "-m", "sessiondb", "demo", "--keep", home], stdout=subprocess.DEVNULL, check=True
+        )
+        for name, arguments in RUNS.items():
+            (directory / f"{name}.svg").write_text(drawn(arguments, captured(arguments, home)), encoding="utf-8")
+            print(directory / f"{name}.svg")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if sys.argv[1:] else SCREENS)
