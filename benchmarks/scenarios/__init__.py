@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ..setting import Scenario
-from . import appending, commands, listing, loading, mariadb, opening, searching, servers, writers
+from . import appending, commands, histories, listing, loading, mariadb, opening, searching, servers, writers
 
 SCENARIOS: dict[str, Scenario] = {
     "append": appending.append,
     "growth": appending.growth,
     "batch": appending.batch,
+    "histories": histories.histories,
     "load": loading.load,
     "list": listing.list_by_activity,
     "open": opening.open_and_import,

@@ -21,7 +21,7 @@ from .ids import Clock
 from .provider import SessionDBProvider
 
 
-class SessionDB(Sessions, Titles, Messages, Lineage, Search, Transfer, Trash, Stats):
+class SessionDB(Sessions, Titles, Transfer, Messages, Lineage, Search, Trash, Stats):
     """The conversations of agents: sessions, messages, titles, lineage, counters, search, export.
 
     Safe to use from many threads; several processes may open the same store.

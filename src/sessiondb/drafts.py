@@ -241,6 +241,18 @@ def _media(reference: Mapping[str, Any]) -> dict[str, Any]:
     return {"kind": kind, **plain, "metadata": to_json(reference.get("metadata"), "media metadata")}
 
 
+def latest(drafts: Sequence[Draft], hidden: Sequence[str] = ()) -> list[Draft]:
+    """Of drafts with the same key only the last, in the place of the first; those with a key in `hidden` inactive."""
+    kept: dict[Any, Draft] = {}
+    for draft in drafts:
+        key = draft.values["message_key"]
+        kept[id(draft) if key is None else key] = draft
+    for key in hidden:
+        if key in kept:
+            kept[key].active = 0
+    return list(kept.values())
+
+
 def restored(message: Mapping[str, Any], *, max_bytes: int, media_refs: Any = None) -> Draft:
     """A message of an export in its stored form: same digest, same position."""
     if message.__class__ is not dict and not isinstance(message, Mapping):

@@ -14,6 +14,7 @@ from .values import dataclass, field
 
 if TYPE_CHECKING:
     from .shapes import ContextLine as ContextLine
+    from .shapes import ImportFileRow as ImportFileRow
     from .shapes import ListedSession as ListedSession
     from .shapes import MediaRefRow as MediaRefRow
     from .shapes import MessageRow as MessageRow
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 else:
     # At run time a row is a dict; see shapes.py.
     SessionRow = ListedSession = MessageRow = SearchHit = ContextLine = ToolCallRow = MediaRefRow = dict
+    ImportFileRow = dict
 
 Order = Literal["started", "activity"]
 SearchOrder = Literal["relevance", "newest", "oldest"]
@@ -66,6 +68,7 @@ TOOL_CALL_COLUMNS = (
     "result_summary", "status", "created_at", "completed_at",
 )  # fmt: skip
 MEDIA_REF_COLUMNS = ("id", "session_id", "message_id", "kind", "path", "mime_type", "sha256", "size", "metadata")
+IMPORT_FILE_COLUMNS = ("path", "inode", "size", "mtime", "read_offset", "head_hash", "origin", "state")
 
 
 @dataclass(slots=True)
@@ -81,6 +84,14 @@ class Draft:
     media: Sequence[dict[str, Any]] = ()
     seq: int | None = None
     active: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What merging messages did."""
+
+    added: int
+    changed: int
 
 
 @dataclass(frozen=True, slots=True)

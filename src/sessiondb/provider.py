@@ -17,9 +17,11 @@ from .models import (
     Activity,
     Draft,
     Filter,
+    ImportFileRow,
     ListedSession,
     Matches,
     MediaRefRow,
+    Merged,
     MessageFilter,
     MessageRow,
     Order,
@@ -203,6 +205,14 @@ class SessionDBProvider(ABC):
         """Put `messages` in the place of all there are; positions go on, none is used twice. Raises NotFound."""
 
     @abstractmethod
+    def merge(self, session_id: str, messages: Sequence[Draft], hidden: Sequence[str] = ()) -> Merged:
+        """Append the messages whose keys are new, rewrite in place those whose content differs. Raises NotFound.
+
+        A rewritten message keeps its position and gets a new id. Messages with the keys `hidden`, and those given as
+        inactive, become inactive; nothing inactive becomes active here.
+        """
+
+    @abstractmethod
     def clear_messages(self, session_id: str) -> None:
         """Remove all messages and zero their counts; tokens, costs and title stay. An unknown id is ignored."""
 
@@ -278,6 +288,20 @@ class SessionDBProvider(ABC):
     @abstractmethod
     def set_meta(self, key: str, value: str | None) -> None:
         """Keep a value under a key; None removes it."""
+
+    # --- imports ---
+
+    @abstractmethod
+    def find_native(self, origin: str, native_id: str) -> SessionRow | None:
+        """The session that was imported from `origin` under this id there."""
+
+    @abstractmethod
+    def list_import_files(self) -> list[ImportFileRow]:
+        """All files that were read, by path."""
+
+    @abstractmethod
+    def put_import_files(self, files: Sequence[ImportFileRow], *, forget: Sequence[str] = ()) -> None:
+        """Remember how far files were read, in the place of what was known of them; drop the paths in `forget`."""
 
     def session_facts(self, where: Filter) -> list[SessionRow]:
         """The selected sessions, the last begun first, with the columns `SESSION_FACTS` only."""

@@ -24,6 +24,32 @@ TABLES: dict[str, dict[str, str]] = {
         "postgresql": "sessiondb.backends.postgres:PostgreSQLProvider",
         "sqlite": "sessiondb.backends.sqlite:SQLiteProvider",
     },
+    # What reads the database files of other programs for the importers.
+    "foreign": {
+        "sqlite": "sessiondb.backends.sqlite.foreign:ForeignDatabase",
+    },
+    # In order of detection: a file belongs to the first that knows it, so general formats come last.
+    "importers": {
+        "sessiondb": "sessiondb.importers.sessiondb_jsonl",
+        "claude-code": "sessiondb.importers.claude_code",
+        "codex": "sessiondb.importers.codex",
+        "gemini-cli": "sessiondb.importers.gemini",
+        "opencode": "sessiondb.importers.opencode",
+        "hermes": "sessiondb.importers.hermes",
+        "nanobot": "sessiondb.importers.nanobot",
+        "sharegpt": "sessiondb.importers.sharegpt",
+        "openai-chat": "sessiondb.importers.openai_chat",
+    },
+    # In this order the end of a file's name is looked at.
+    "exporters": {
+        "openai": "sessiondb.exporters.openai_chat",
+        "sharegpt": "sessiondb.exporters.sharegpt",
+        "sharegpt-hermes": "sessiondb.exporters.sharegpt_hermes",
+        "jsonl": "sessiondb.exporters.jsonl",
+        "markdown": "sessiondb.exporters.markdown",
+        "html": "sessiondb.exporters.html",
+        "csv": "sessiondb.exporters.sessions_csv",
+    },
     "upkeep": {
         "sqlite": "sessiondb.backends.sqlite.upkeep:SQLiteUpkeep",
     },
@@ -36,6 +62,7 @@ TABLES: dict[str, dict[str, str]] = {
         "demo": "sessiondb.cli.demo:command",
         "doctor": "sessiondb.cli.doctor:command",
         "export": "sessiondb.cli.export:command",
+        "import": "sessiondb.cli.importing:command",
         "insights": "sessiondb.cli.insights:command",
         "list": "sessiondb.cli.list:command",
         "mcp": "sessiondb.cli.mcp:command",
@@ -64,7 +91,8 @@ def load(kind: str, name: str) -> Any:
     place = _table(kind).get(name)
     if place is not None:
         module, _, attribute = place.partition(":")
-        return getattr(import_module(module), attribute)
+        part = import_module(module)
+        return getattr(part, attribute) if attribute else part
     found = _entry_points(kind).get(name)
     if found is None:
         raise Invalid(f"unknown {kind.removesuffix('s')} {name!r}; known: {', '.join(names(kind))}")

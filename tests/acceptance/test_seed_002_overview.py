@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from sessiondb import SessionDB
+from sessiondb.importers import known
+from sessiondb.importers.runner import Runner
 
 
 @pytest.fixture
@@ -78,3 +83,18 @@ def test_searching_follows_the_family(db: SessionDB, family: list[str]) -> None:
 
 def test_list_shows_a_compressed_conversation_once(db: SessionDB, family: list[str]) -> None:
     assert {row["id"] for row in db.list_sessions_rich()} == {family[-1], "stranger"}
+
+
+def test_legacy_json_and_jsonl_files_are_imported(db: SessionDB, tmp_path: Path) -> None:
+    directory = tmp_path / "sessions"
+    directory.mkdir()
+    turns = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
+    whole = {"session_id": "20260101_100000_aaaaaa", "session_start": "2026-01-01T10:00:00+00:00", "messages": turns}
+    (directory / "session_20260101_100000_aaaaaa.json").write_text(json.dumps(whole))
+    meta = {"role": "session_meta", "platform": "telegram", "timestamp": "2026-01-01T11:00:00+00:00"}
+    lines = [meta, *({**turn, "timestamp": "2026-01-01T11:00:01+00:00"} for turn in turns)]
+    (directory / "20260101_110000_bbbbbbbb.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    Runner(db).run(known.at_paths([directory], known.chosen(["hermes"])))
+    for name in ("20260101_100000_aaaaaa", "20260101_110000_bbbbbbbb"):
+        said = [row["content"] for row in db.get_messages(name) if row["role"] != "meta"]
+        assert said == ["hello", "hi"]

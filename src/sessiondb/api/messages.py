@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .. import media, replay
 from ..drafts import check_count, check_text, checked_media, draft
 from ..errors import Invalid
-from ..models import Draft, MediaRefRow, MessageRow, ToolCallRow
+from ..models import Draft, MediaRefRow, Merged, MessageRow, ToolCallRow
 from .handle import Handle, no_session
 
 
@@ -72,6 +72,28 @@ class Messages(Handle):
     def replace_messages(self, session_id: str, messages: Iterable[Mapping[str, Any]]) -> list[int]:
         """Put `messages` in the place of all there are, in one transaction. Raises NotFound."""
         return self.provider.replace_messages(session_id, self._drafts(messages))
+
+    def merge_messages(
+        self, session_id: str, messages: Iterable[Mapping[str, Any]], *, hidden: Sequence[str] = ()
+    ) -> Merged:
+        """Bring messages of another store up to date here: new keys are appended, changed content is rewritten.
+
+        Each needs a `message_key`, and may say `active`: 0 hides it, and so do the keys in `hidden`; nothing hidden is
+        shown again. Raises NotFound.
+        """
+        now = float(self._clock())
+        return self.provider.merge(
+            session_id, [self._merging(number, each, now) for number, each in enumerate(messages)], hidden
+        )
+
+    def _merging(self, number: int, message: Mapping[str, Any], now: float) -> Draft:
+        if not isinstance(message, Mapping) or not message.get("message_key"):
+            raise Invalid(f"message {number} needs a message_key to be merged by")
+        given = {name: value for name, value in message.items() if value is not None}
+        active = given.pop("active", 1)
+        made = self._draft(given, now)
+        made.active = 1 if active else 0
+        return made
 
     def _drafts(self, messages: Iterable[Mapping[str, Any]]) -> list[Draft]:
         if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):

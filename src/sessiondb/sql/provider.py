@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .lineage import LineagePrimitives
+from .merges import MergePrimitives
 from .messages import MessagePrimitives
 from .sessions import SessionPrimitives
 from .stats import StatPrimitives
@@ -11,6 +12,12 @@ from .trash import TrashPrimitives
 
 
 class SQLProvider(
-    SessionPrimitives, MessagePrimitives, SurroundingPrimitives, LineagePrimitives, TrashPrimitives, StatPrimitives
+    SessionPrimitives,
+    MessagePrimitives,
+    MergePrimitives,
+    SurroundingPrimitives,
+    LineagePrimitives,
+    TrashPrimitives,
+    StatPrimitives,
 ):
     """Every primitive but life, health and size, which are the backend's."""

@@ -133,6 +133,8 @@ class JournalProvider(MemoryProvider):
     create_session = _written("create_session")
     delete_sessions = _written("delete_sessions")
     empty_trash = _written("empty_trash")
+    merge = _written("merge")
+    put_import_files = _written("put_import_files")
     replace_messages = _written("replace_messages")
     restore = _written("restore")
     rotate = _written("rotate")

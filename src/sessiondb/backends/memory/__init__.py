@@ -12,6 +12,7 @@ from ...errors import NotSupported
 from ...provider import Features
 from .facts import Facts
 from .lineage import Lineage
+from .merging import Merging
 from .messages import Messages
 from .sessions import Sessions
 from .tables import Tables
@@ -20,7 +21,7 @@ from .trash import Trash
 __all__ = ["MemoryProvider"]
 
 
-class MemoryProvider(Sessions, Lineage, Messages, Trash, Facts):
+class MemoryProvider(Sessions, Lineage, Messages, Merging, Trash, Facts):
     """Keeps sessions as long as it is open."""
 
     name = "memory"

@@ -44,6 +44,7 @@ class Tables:
     sessions: dict[str, Session] = field(default_factory=dict)
     trash: list[Deleted] = field(default_factory=list)
     meta: dict[str, str] = field(default_factory=dict)
+    import_files: dict[str, Row] = field(default_factory=dict)
     last_ids: Counter[str] = field(default_factory=Counter)
     last_write: float | None = None
 

@@ -22,6 +22,7 @@ from .ledger import LedgerLaws, TamperLaws
 from .life import LifeLaws
 from .lineage import FamilyLaws, RelationLaws, RotationLaws, TipLaws
 from .listing import ChildrenLaws, FilterLaws, OrderLaws, PreviewLaws
+from .merging import ImportFileLaws, MergeLaws, NativeLaws
 from .messages import CounterLaws, MessageLaws, PageLaws
 from .oracle import OracleLaws
 from .rewriting import ClearLaws, ForkLaws, ReplaceLaws, RewindLaws
@@ -43,6 +44,7 @@ GROUPS: tuple[type[LawBase], ...] = (
     TitleLaws, TitleLookupLaws, TitleNumberLaws, AutoTitleLaws,
     MessageLaws, CounterLaws, PageLaws, BatchLaws, KeyLaws, ExpectationLaws, ExactLaws,
     ReplaceLaws, ClearLaws, RewindLaws, ForkLaws,
+    MergeLaws, NativeLaws, ImportFileLaws,
     ToolCallLaws, MediaLaws, ConversationLaws, UsageLaws, ModelUsageLaws,
     FamilyLaws, RelationLaws, RotationLaws, TipLaws,
     OrderLaws, PreviewLaws, ChildrenLaws, FilterLaws,

@@ -9,7 +9,7 @@ import pytest
 from ...db import SessionDB
 from ...drafts import draft
 from ...errors import Closed
-from ...models import Filter, MessageFilter, Page
+from ...models import IMPORT_FILE_COLUMNS, Filter, MessageFilter, Page
 from ...provider import SessionDBProvider
 from ...search.query import Term, parse
 from .base import LawBase, OpenProvider
@@ -47,12 +47,14 @@ API: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "get_tool_calls": (("s",), {}),
     "health": ((), {}),
     "index": ((), {}),
+    "import_native": (({"id": "s", "source": "cli", "started_at": 1.0},), {}),
     "import_sessions": (([{"id": "s", "source": "cli", "started_at": 1.0}],), {}),
     "iter_export": ((), {}),
     "lineage_root": (("s",), {}),
     "list_prunable": ((), {}),
     "list_sessions_rich": ((), {}),
     "list_trash": ((), {}),
+    "merge_messages": (("s", [{"role": "user", "message_key": "k"}]), {}),
     "message_count": ((), {}),
     "pin_session": (("s",), {}),
     "prune_sessions": ((), {}),
@@ -97,6 +99,7 @@ PRIMITIVES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "descendants": (("s",), {}),
     "empty_trash": ((1.0,), {}),
     "find_ids": (("s", 2), {}),
+    "find_native": (("codex", "a"), {}),
     "find_titles": (("deploy",), {}),
     "get_media_refs": (("s",), {}),
     "get_message": ((1,), {}),
@@ -107,8 +110,11 @@ PRIMITIVES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "get_tool_calls": (("s",), {}),
     "health": ((), {}),
     "near_words": ((["needle"],), {}),
+    "list_import_files": ((), {}),
     "list_sessions": ((Filter(), Page(), "started"), {}),
     "list_trash": ((Page(),), {}),
+    "merge": (("s", [DRAFT]), {}),
+    "put_import_files": (([dict.fromkeys(IMPORT_FILE_COLUMNS) | {"path": "/a"}],), {}),
     "replace_messages": (("s", [DRAFT]), {}),
     "restore": (("s",), {}),
     "rotate": (("s", {"id": "t", "source": "cli", "started_at": 1.0}), {}),
