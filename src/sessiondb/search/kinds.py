@@ -7,12 +7,14 @@ Commands, paths and URLs are told by their form, decisions and open items by cue
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
 from ..models import MessageRow
-from .text import calls_of, readable
+from . import cues
+from .cues import PROGRAMS, SUBCOMMANDS
+from .text import arguments_of, calls_of, readable
 
 KINDS = ("command", "path", "url", "decision", "todo")
 # Of a long text its beginning and its end: decisions stand there, and noise in between must not cost seconds.
@@ -32,9 +34,14 @@ _PATH = re.compile(
     """,
     re.VERBOSE,
 )
+# Paths hold no blanks; a quick look spares the slow one.
+_WITH_SLASH = re.compile(r"\S*[/\\]\S*")
 _INLINE = re.compile(r"`([^`\n]{2,300})`")
+# In backticks a word with options is a command, whatever the program.
+_FLAGGED = re.compile(r"[a-z][\w.-]+ (?:[^`]* )?--?[A-Za-z]")
 # A full stop ends a sentence only before a blank: paths and numbers hold others.
-_SENTENCE = re.compile(r"[^\n。!?！？]*?(?:[.!?](?=\s|$)|[。！？!?]|(?=\n)|$)")
+_SENTENCE_END = re.compile(r"\n+|(?<=[。！？!?])|(?<=\.)\s+")
+_MARK = re.compile(r"\bTODO\b(?! list| app| item)(?=[:(\s]|$)")
 
 
 class Item(NamedTuple):
@@ -42,27 +49,37 @@ class Item(NamedTuple):
     text: str
 
 
-def items(row: MessageRow) -> list[Item]:
-    """What one message holds, in order of kind, each thing once. Instructions that programs inject hold nothing."""
+def items(row: MessageRow, kinds: Collection[str] = KINDS) -> list[Item]:
+    """What one message holds of these kinds, in order of kind, each thing once.
+
+    Instructions that programs inject hold nothing.
+    """
     if row.get("injected") or row["role"] in ("system", "developer", "meta", "session_meta"):
         return []
     text = _looked_at(readable(row))
-    found = [*_run(row), *(extract(text) if row["role"] != "tool" else _places(text))]
-    return sorted(dict.fromkeys(found), key=lambda item: KINDS.index(item.kind))
+    found = list(_run(row)) if "command" in kinds else []
+    found += extract(text, kinds) if row["role"] != "tool" else _places(text)
+    return sorted(
+        (item for item in dict.fromkeys(found) if item.kind in kinds), key=lambda item: KINDS.index(item.kind)
+    )
 
 
-def holds(row: MessageRow, kinds: tuple[str, ...]) -> bool:
+def holds(row: MessageRow, kinds: Collection[str]) -> bool:
     """Whether the message holds something of each of these kinds."""
-    if not kinds:
-        return True
-    return {item.kind for item in items(row)} >= set(kinds)
+    return not kinds or {item.kind for item in items(row, kinds)} >= set(kinds)
 
 
-def extract(text: str) -> list[Item]:
-    """What a text of a person or a model holds, each thing once."""
+def extract(text: str, kinds: Collection[str] = KINDS) -> list[Item]:
+    """What a text of a person or a model holds of these kinds, each thing once."""
     prose = _FENCE.sub("\n", text)
-    found = [*_commands(text, prose), *_places(text), *_statements(prose)]
-    return list(dict.fromkeys(found))
+    found: list[Item] = []
+    if "command" in kinds:
+        found += _commands(text, prose)
+    if "path" in kinds or "url" in kinds:
+        found += _places(text)
+    if "decision" in kinds or "todo" in kinds:
+        found += _statements(prose)
+    return [item for item in dict.fromkeys(found) if item.kind in kinds]
 
 
 def _looked_at(text: str) -> str:
@@ -73,12 +90,15 @@ def _looked_at(text: str) -> str:
 
 
 def _places(text: str) -> Iterator[Item]:
+    if "/" not in text and "\\" not in text:
+        return
     for url in _URL.findall(text):
         yield Item("url", url.rstrip(".,:;!?*_"))
-    for path in _PATH.findall(_URL.sub(" ", text)):
-        cleaned = path.rstrip(".,:;!?")
-        if len(cleaned) > 3:
-            yield Item("path", cleaned)
+    for word in _WITH_SLASH.findall(_URL.sub(" ", text)):
+        for path in _PATH.findall(word):
+            cleaned = path.rstrip(".,:;!?")
+            if len(cleaned) > 3:
+                yield Item("path", cleaned)
 
 
 # --- commands ---
@@ -89,7 +109,7 @@ def _commands(text: str, prose: str) -> Iterator[Item]:
         if language.lower() in _SHELLS or not language:
             yield from (Item("command", line) for line in map(_command_line, code.splitlines()) if line)
     for inline in _INLINE.findall(prose):
-        if _is_command(inline):
+        if _is_command(inline) or _FLAGGED.match(inline):
             yield Item("command", inline.strip())
     for line in _INLINE.sub(" ", prose).splitlines():
         if command := _command_line(line):
@@ -108,8 +128,6 @@ def _command_line(line: str) -> str | None:
 
 
 def _is_command(text: str) -> bool:
-    from .cues import PROGRAMS, SUBCOMMANDS
-
     words = text.split()
     if words[:1] == ["sudo"]:
         words = words[1:]
@@ -140,8 +158,6 @@ def _run(row: MessageRow) -> Iterator[Item]:
 
 
 def _argument(call: dict[str, Any]) -> str | None:
-    from .text import arguments_of
-
     arguments = arguments_of(call)
     if isinstance(arguments, str):
         return arguments
@@ -156,22 +172,27 @@ def _argument(call: dict[str, Any]) -> str | None:
 
 def _statements(prose: str) -> Iterator[Item]:
     for sentence in _sentences(prose):
-        decided, open_item = _cue("DECISION"), _cue("TODO")
-        if open_item.search(sentence) and not _cue("DONE").search(sentence):
+        lowered = sentence.lower()
+        if (_MARK.search(sentence) or _cued("TODO", lowered)) and not _cued("DONE", lowered):
             yield Item("todo", sentence[:LONGEST])
-        elif decided.search(sentence) and not _cue("UNDECIDED").search(sentence):
+        elif _cued("DECISION", lowered) and not _cued("UNDECIDED", lowered):
             yield Item("decision", sentence[:LONGEST])
 
 
 def _sentences(prose: str) -> Iterator[str]:
-    for found in _SENTENCE.findall(prose):
+    for found in _SENTENCE_END.split(prose):
         sentence = found.strip().lstrip("#>").strip()
         if len(sentence) > 3:
             yield sentence
 
 
-@cache
-def _cue(name: str) -> re.Pattern[str]:
-    from . import cues
+def _cued(name: str, lowered: str) -> bool:
+    spaced, unspaced = _patterns(name)
+    return bool(spaced.search(lowered) or (not lowered.isascii() and unspaced.search(lowered)))
 
-    return re.compile("|".join(f"(?:{cue})" for cue in getattr(cues, name)), re.IGNORECASE)
+
+@cache
+def _patterns(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    begins, words, unspaced = getattr(cues, name)
+    # What all cues begin with stands before them once: thirty of them, each tried at every letter, take a millisecond.
+    return re.compile(rf"^(?:{'|'.join(begins)})|\b(?:{'|'.join(words)})"), re.compile("|".join(unspaced))
