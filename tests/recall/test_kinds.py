@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sessiondb.search.kinds import KINDS, extract
+from sessiondb.search.filters import KINDS
+from sessiondb.search.kinds import extract
 
 HERE = Path(__file__).parent / "kinds"
 LETTERS = {"c": "command", "p": "path", "u": "url", "d": "decision", "t": "todo"}

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypedDict
 
 from ..errors import Invalid
 from ..models import Filter, MessageFilter
-from .kinds import KINDS, items
+from .filters import KINDS
+from .kinds import items
 
 if TYPE_CHECKING:
     from ..db import SessionDB

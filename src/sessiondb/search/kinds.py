@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from ..models import MessageRow
 from . import cues
 from .cues import PROGRAMS, SUBCOMMANDS
+from .filters import KINDS
 from .text import arguments_of, calls_of, readable
 
-KINDS = ("command", "path", "url", "decision", "todo")
 # Of a long text its beginning and its end: decisions stand there, and noise in between must not cost seconds.
 LOOKED_AT = 40_000
 LONGEST = 300

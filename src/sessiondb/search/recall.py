@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from ..drafts import check_count
 from ..errors import NotFound
@@ -20,14 +20,14 @@ from .query import narrow
 from .question import Question, taken_apart, understand
 from .relaxed import Candidate, Candidates, candidate, rarities_of
 from .snippet import row_snippet
-from .text import document, readable, tool_text, uses_tools
+from .text import document, readable, tool_text
 from .weigh import TUNING, Field, Tuning, asides, contents, presence, title_worths
 
 if TYPE_CHECKING:
     from ..db import SessionDB
 
 CANDIDATES = 200
-# When most of them are of the excluded conversation.
+# When most of them are of the excluded conversation, or must be looked at one by one.
 MANY_CANDIDATES = 2000
 # So many texts are read and weighed; of a long one its beginning.
 READ = 40
@@ -98,11 +98,26 @@ def rank_messages(
     now = db._clock()
     scope = narrow(asked.query, where or Filter(), messages or MessageFilter(), now)
     excluded = _lineage(db, exclude_session)
+    if asked.query.lists:
+        return list(islice(_listed(db, question, where, messages, excluded), limit))
     found = _candidates(db, asked, scope, excluded)
     if not found.hits:
         asked = taken_apart(asked)
         found = _candidates(db, asked, scope, excluded)
     return _Ranking(db, asked, found, scope[1], tuning, now).best(limit)
+
+
+def _listed(
+    db: SessionDB, box: str, where: Filter | None, messages: MessageFilter | None, excluded: frozenset[str]
+) -> Iterator[Recalled]:
+    wanted = messages or MessageFilter()
+    found = db.search_messages(
+        box, role_filter=wanted.roles or None, since=wanted.since, until=wanted.until, where=where, limit=HITS
+    )
+    for hit in found:
+        if hit["session_id"] not in excluded:
+            facts: Mapping[str, Any] = hit
+            yield cast("Recalled", {name: facts.get(name, False) for name in Recalled.__annotations__})
 
 
 def _lineage(db: SessionDB, session_id: str | None) -> frozenset[str]:
@@ -118,7 +133,8 @@ def _candidates(
     parts = asked.parts
     if not parts:
         return Candidates((), (), 0)
-    found = db.provider.candidates(parts, *scope, CANDIDATES)
+    few = MANY_CANDIDATES if asked.query.looks_at_rows else CANDIDATES
+    found = db.provider.candidates(parts, *scope, few)
     kept = _others(found, excluded)
     if len(kept.hits) < READ and len(found.hits) == CANDIDATES:
         kept = _others(db.provider.candidates(parts, *scope, MANY_CANDIDATES), excluded)
@@ -143,10 +159,15 @@ class _Ranking:
         self.sessions: dict[str, SessionRow] = {}
 
     def best(self, limit: int) -> list[Recalled]:
-        promising = _ordered(self.field.hits, self.field.scores(self.now))[: max(READ, limit)]
-        rows = {row["id"]: row for hit in promising if (row := self._weighed(hit)) is not None}
+        promising = _ordered(self.field.hits, self.field.scores(self.now))
+        if not self.asked.query.looks_at_rows:
+            promising = promising[: max(READ, limit)]
+        weighed = ((hit, row) for hit in promising if (row := self._weighed(hit)) is not None)
+        rows = {row["id"]: row for _, row in islice(weighed, max(READ, limit))}
         found = [hit for hit in promising if hit.id in rows]
-        found += self._replies(_ordered(found, self.field.scores(self.now))[:REPLIED], rows)
+        # A question that is no decision may have one as its answer.
+        asking = promising if self.asked.query.kinds else _ordered(found, self.field.scores(self.now))
+        found += self._replies(asking[:REPLIED], rows)
         scores = self.field.scores(self.now)
         return [self._recalled(hit, rows[hit.id], scores[hit.id]) for hit in _ordered(found, scores)[:limit]]
 
@@ -158,13 +179,14 @@ class _Ranking:
             for row in self.db.provider.get_messages(hit.session_id, after=hit.seq, limit=self.field.tuning.reach):
                 if row["id"] not in known and self._may_stand_beside(row):
                     rows[row["id"]] = row
+                    self._title(hit.session_id)
                     found[row["id"]] = candidate(row, hit.source, 0)
         self.field.join(list(found.values()))
         return list(found.values())
 
     def _may_stand_beside(self, row: MessageRow) -> bool:
         """Whether a message without any of the words passes what was asked for."""
-        if self.asked.required or self.asked.query.tools:
+        if self.asked.required or not self.asked.query.admits(row):
             return False
         wanted, moment = self.messages, row["timestamp"]
         return (
@@ -174,9 +196,9 @@ class _Ranking:
         )
 
     def _weighed(self, hit: Candidate) -> MessageRow | None:
-        """The row of a candidate, its text weighed; None when it is gone or has to do with other tools."""
+        """The row of a candidate, its text weighed; None when it is gone or the query does not admit it."""
         row = self.db.provider.get_message(hit.id)
-        if row is None or not uses_tools(row, self.asked.query.tools):
+        if row is None or not self.asked.query.admits(row):
             return None
         body, extra = document(readable(row)[:WEIGHED_CHARACTERS], tool_text(row)[:WEIGHED_CHARACTERS])
         known, tuning = self.field.worths[hit.id], self.field.tuning

@@ -18,6 +18,9 @@ from .request import Request
 if TYPE_CHECKING:
     from ..db import SessionDB
 
+# Some of them may be of the present conversation.
+MANY_HITS = 4 * HITS
+
 Answer = dict[str, Any]
 Hit = Mapping[str, Any]
 
@@ -25,10 +28,12 @@ Hit = Mapping[str, Any]
 def discover(db: SessionDB, request: Request, current: str | None) -> Answer:
     if not request.box:
         return _recent(db, request, current)
-    hits = _hits(db, request, current)
+    hits, notices = _hits(db, request, current)
     found = group(db, hits, limit=request.limit, window=request.window, exclude_session=current)
     results = [_Result(db, conversation, request) for conversation in found]
-    head = {"success": True, "mode": "discover", "query": request.query}
+    head: Answer = {"success": True, "mode": "discover", "query": request.query}
+    if notices:
+        head["notices"] = list(notices)
     if not results:
         return {**head, "results": [], "count": 0, "sessions_searched": 0, "message": _nothing(db, request)}
     searched = len({hit["session_id"] for hit in hits})
@@ -48,32 +53,35 @@ def _nothing(db: SessionDB, request: Request) -> str:
     return f"nothing was found{reason}{suggestion}"
 
 
-def _hits(db: SessionDB, request: Request, current: str | None) -> list[Hit]:
+def _hits(db: SessionDB, request: Request, current: str | None) -> tuple[list[Hit], Sequence[str]]:
     """Messages that hold all words, then titles that do, then the best of the others; machines' sessions last."""
     where, messages = request.sessions, request.messages
-    titled = [] if request.roles else _titles(db, request)
-    if request.sort != "relevance":
+    titled = _titles(db, request)
+    query = parse(request.box)
+    if query.lists or request.sort != "relevance":
         found = db.search_messages(
-            request.box, role_filter=request.roles or None, limit=HITS, order=request.sort,
-            since=request.since, until=request.until, where=where,
+            request.box, role_filter=request.roles or None, order=request.sort,
+            limit=HITS if current is None else MANY_HITS, since=request.since, until=request.until, where=where,
         )  # fmt: skip
-        if found or titled:
-            return _by_time([*found, *titled], request.sort)
+        if found or titled or query.lists:
+            return _by_time([*found, *titled], request.sort), found.notices
     ranked = rank_messages(db, request.box, HITS, where=where, messages=messages, exclude_session=current)
     hits = sorted(chain(ranked, titled), key=lambda hit: (rank.automated(hit["source"]), bool(hit.get("partial"))))
-    return hits if request.sort == "relevance" else _by_time(hits, request.sort)
+    return hits if request.sort == "relevance" else _by_time(hits, request.sort), query.notices
 
 
 def _by_time(hits: Sequence[Hit], sort: str) -> list[Hit]:
-    return sorted(hits, key=lambda hit: (hit["timestamp"], hit["id"]), reverse=sort == "newest")
+    return sorted(hits, key=lambda hit: (hit["timestamp"], hit["id"]), reverse=sort != "oldest")
 
 
 def _titles(db: SessionDB, request: Request) -> list[Hit]:
-    """Sessions whose title holds all words, as hits of their first message."""
+    """Sessions whose title holds all words, as hits of their first message; none when some messages only are wanted."""
     query = parse(request.box)
-    if query.node is None:
+    if query.node is None or query.looks_at_rows:
         return []
     where, messages = narrow(query, request.sessions, request.messages, db._clock())
+    if messages.roles:
+        return []
     rows = db.provider.search_titles(query, where)[:HITS]
     return [hit for row in rows for hit in _title_hit(db, row, messages.since, messages.until)]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..errors import MissingExtra, NotFound, SessionDBError
 from ..redact import redact, redacted
-from ..search.kinds import KINDS
+from ..search.filters import KINDS
 from . import sessions
 from .guidance import INSTRUCTIONS
 from .naming import found_session

@@ -9,8 +9,7 @@ from typing import Any
 from ..drafts import check_time
 from ..errors import Invalid
 from ..models import ROLES, Filter, MessageFilter
-from ..search.filters import resolve_time
-from ..search.kinds import KINDS
+from ..search.filters import KINDS, resolve_time
 
 SORTS = ("relevance", "newest", "oldest")
 DEFAULT_LIMIT, MAX_LIMIT = 3, 10

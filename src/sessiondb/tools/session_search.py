@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Invalid, NotFound, SessionDBError
 from ..jsontext import dumps
 from ..models import MessageRow
-from ..search.kinds import KINDS
+from ..search.filters import KINDS
 from . import entries
 from .budget import fitted
 from .discovery import discover

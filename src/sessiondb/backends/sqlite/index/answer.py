@@ -9,8 +9,7 @@ from ....models import Filter, Match, Matches, MessageFilter, MessageRow, Page, 
 from ....search import rank
 from ....search.nodes import And, Leaf, Phrase, Term
 from ....search.query import Query
-from ....search.scan import WEIGHED, Weighing, kept
-from ....search.text import uses_tools
+from ....search.scan import LOOKED_AT, NOT_ALL_LOOKED_AT, WEIGHED, Weighing, kept
 from ....sql import rows
 from ....sql.driver import Row
 from ....sql.escape import unescape
@@ -50,6 +49,7 @@ class Answer:
         self.query, self.node = query, query.node
         self.leaves = fts5.scored_leaves(query.node)
         self.counts: dict[Term, int] = {}
+        self.looked_at, self.cut_short = 0, False
         self.by_session = where != Filter()
         self.where = sessions_where(where)
         messages_where(self.where, messages)
@@ -68,7 +68,8 @@ class Answer:
         ordered = _ordered([*hits, *fresh], order, size)
         end = None if page.limit is None else page.offset + page.limit
         shown = self._page(ordered[page.offset : end])
-        return Matches(shown, min(total, self._most()) + len(fresh), self.snapshot.lag, self.query.notices)
+        notices = (*self.query.notices, *([NOT_ALL_LOOKED_AT] if self.cut_short else []))
+        return Matches(shown, min(total, self._most()) + len(fresh), self.snapshot.lag, notices)
 
     def _span(self, sessions: Sequence[str]) -> tuple[int, int]:
         """Sessions are runs of ids: telling the index which saves it from walking all matches of a common word."""
@@ -129,7 +130,7 @@ class Answer:
                 Hit(each, automated, worth * rank.recency(now - moment))
                 for each, worth, moment in self._that_count(found)
             ]
-            if len(found) < wanted or wanted < 0:
+            if len(found) < wanted or wanted < 0 or self._looked_at_enough():
                 break
             low, high = (found[-1][0] + 1, high) if oldest else (low, found[-1][0] - 1)
         return hits
@@ -154,13 +155,18 @@ class Answer:
         return self.tx.rows(sql, {**self.where.params, **params})
 
     def _that_count(self, found: list[Row]) -> list[Row]:
-        stale, tools = self.snapshot.stale, self.query.tools
+        stale = self.snapshot.stale
         if stale:
             found = [row for row in found if row[0] not in stale]
-        if tools:
-            using = {row["id"] for row in self._messages([row[0] for row in found]) if uses_tools(row, tools)}
-            found = [row for row in found if row[0] in using]
+        if self.query.looks_at_rows:
+            self.looked_at += len(found)
+            admitted = {row["id"] for row in self._messages([row[0] for row in found]) if self.query.admits(row)}
+            found = [row for row in found if row[0] in admitted]
         return found
+
+    def _looked_at_enough(self) -> bool:
+        self.cut_short = self.cut_short or self.looked_at >= LOOKED_AT
+        return self.cut_short
 
     def _most(self) -> int:
         """No more match than have the rarest of the words that all must have."""
