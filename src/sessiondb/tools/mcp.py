@@ -47,6 +47,7 @@ class SearchAnswer(TypedDict, total=False):
     messages: list[dict[str, Any]]
     omitted: int
     notice: str
+    notices: list[str]
     shortened: bool
     left_out: int
     summaries: str

@@ -26,7 +26,7 @@ from .merging import ImportFileLaws, MergeLaws, NativeLaws
 from .messages import CounterLaws, MessageLaws, PageLaws
 from .oracle import OracleLaws
 from .rewriting import ClearLaws, ForkLaws, ReplaceLaws, RewindLaws
-from .search import HitLaws, NarrowLaws, SearchOrderLaws, WordLaws
+from .search import HitLaws, KindLaws, NarrowLaws, SearchOrderLaws, WordLaws
 from .sessions import ChangeLaws, CountLaws, EndLaws, ResolveLaws, SessionLaws
 from .tags import ShelfLaws, TagLaws
 from .text import TextLaws
@@ -49,7 +49,7 @@ GROUPS: tuple[type[LawBase], ...] = (
     FamilyLaws, RelationLaws, RotationLaws, TipLaws,
     OrderLaws, PreviewLaws, ChildrenLaws, FilterLaws,
     DeleteLaws, RestoreLaws, RelinkLaws, EmptyTrashLaws, PruneLaws, ExportLaws, ImportLaws,
-    WordLaws, HitLaws, NarrowLaws, SearchOrderLaws, TextLaws,
+    WordLaws, HitLaws, KindLaws, NarrowLaws, SearchOrderLaws, TextLaws,
     SessionInputLaws, UsageInputLaws, MessageInputLaws, PageInputLaws, ErrorLaws, ClosedLaws,
     LedgerLaws, MetaLaws, StatsLaws, InsightLaws, HealthLaws, ThreadLaws, LifeLaws, OracleLaws,
 )  # fmt: skip
