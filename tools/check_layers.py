@@ -30,6 +30,7 @@ LAYERS = {
     "sessiondb.demo": "parts",
     "sessiondb.drafts": "pure",
     "sessiondb.errors": "pure",
+    "sessiondb.hooks": "parts",
     "sessiondb.ids": "pure",
     "sessiondb.exporters": "parts",
     "sessiondb.importers": "pure",

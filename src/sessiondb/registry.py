@@ -62,6 +62,7 @@ TABLES: dict[str, dict[str, str]] = {
         "demo": "sessiondb.cli.demo:command",
         "doctor": "sessiondb.cli.doctor:command",
         "export": "sessiondb.cli.export:command",
+        "hook": "sessiondb.cli.hook:command",
         "import": "sessiondb.cli.importing:command",
         "insights": "sessiondb.cli.insights:command",
         "list": "sessiondb.cli.list:command",
