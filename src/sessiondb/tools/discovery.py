@@ -50,7 +50,7 @@ def _nothing(db: SessionDB, request: Request) -> str:
     tried = db.search_messages(request.box, where=request.sessions, limit=1)
     suggestion = f"; did you mean {tried.did_you_mean!r}?" if tried.did_you_mean else ""
     reason = f" ({'; '.join(tried.notices)})" if tried.notices else ""
-    return f"nothing was found{reason}{suggestion}"
+    return f"nothing was found{reason}{suggestion}; other words for it may have been used"
 
 
 def _hits(db: SessionDB, request: Request, current: str | None) -> tuple[list[Hit], Sequence[str]]:
