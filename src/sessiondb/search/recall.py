@@ -7,13 +7,13 @@ first, then those that hold most, marked as partial. `group` shows them where th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from ..drafts import check_count
 from ..errors import NotFound
 from ..models import Filter, ListedSession, MessageFilter, MessageRow, Page, SessionRow
+from ..values import replace
 from . import analyze, rank
 from .nodes import Node, any_of
 from .query import narrow
@@ -262,19 +262,20 @@ def group(
     *,
     limit: int | None = None,
     window: int = WINDOW,
+    windows: int | None = None,
     exclude_session: str | None = None,
 ) -> list[RecalledSession]:
     """Hits by conversation, in the order of its first hit, with `window` neighbours on both sides of each.
 
-    A conversation is a whole lineage. Windows that touch are one; messages that are gone are left out. Takes hits of
-    `rank_messages` and of `search_messages`.
+    A conversation is a whole lineage. Windows that touch are one; messages that are gone are left out; `windows` is
+    for how many of its hits there are any, all unless said. Takes hits of `rank_messages` and of `search_messages`.
     """
     lineages = _Lineages(db, exclude_session)
     found: dict[str, list[Mapping[str, Any]]] = {}
     for hit in hits:
         if not lineages.excluded(hit["session_id"]):
             found.setdefault(lineages.root(hit["session_id"]), []).append(hit)
-    grouped = (_conversation(db, root, own, _windows(db, own, window)) for root, own in found.items())
+    grouped = (_conversation(db, root, own, _windows(db, own, window, windows)) for root, own in found.items())
     return list(islice((each for each in grouped if each and each["windows"]), limit))
 
 
@@ -349,10 +350,12 @@ def _conversation(
     )
 
 
-def _windows(db: SessionDB, hits: Sequence[Mapping[str, Any]], size: int) -> list[Window]:
+def _windows(db: SessionDB, hits: Sequence[Mapping[str, Any]], size: int, most: int | None) -> list[Window]:
     """In the order of their best hits."""
     windows: list[Window] = []
     for hit in hits:
+        if len(windows) == most:
+            break
         try:
             around = db.get_messages_around(hit["session_id"], hit["id"], window=size)
         except NotFound:

@@ -28,8 +28,12 @@ Hit = Mapping[str, Any]
 def discover(db: SessionDB, request: Request, current: str | None) -> Answer:
     if not request.box:
         return _recent(db, request, current)
-    hits, notices = _hits(db, request, current)
-    found = group(db, hits, limit=request.limit, window=request.window, exclude_session=current)
+    # A snippet takes longer than its message: further hits are asked for when a few conversations have them all.
+    for most in (request.limit * 4 + 8, HITS):
+        hits, notices = _hits(db, request, current, most)
+        found = group(db, hits, limit=request.limit, window=request.window, windows=1, exclude_session=current)
+        if len(found) == request.limit or len(hits) < most:
+            break
     results = [_Result(db, conversation, request) for conversation in found]
     head: Answer = {"success": True, "mode": "discover", "query": request.query}
     if notices:
@@ -53,7 +57,7 @@ def _nothing(db: SessionDB, request: Request) -> str:
     return f"nothing was found{reason}{suggestion}; other words for it may have been used"
 
 
-def _hits(db: SessionDB, request: Request, current: str | None) -> tuple[list[Hit], Sequence[str]]:
+def _hits(db: SessionDB, request: Request, current: str | None, most: int) -> tuple[list[Hit], Sequence[str]]:
     """Messages that hold all words, then titles that do, then the best of the others; machines' sessions last."""
     where, messages = request.sessions, request.messages
     titled = _titles(db, request)
@@ -61,11 +65,11 @@ def _hits(db: SessionDB, request: Request, current: str | None) -> tuple[list[Hi
     if query.lists or request.sort != "relevance":
         found = db.search_messages(
             request.box, role_filter=request.roles or None, order=request.sort,
-            limit=HITS if current is None else MANY_HITS, since=request.since, until=request.until, where=where,
+            limit=most if current is None else MANY_HITS, since=request.since, until=request.until, where=where,
         )  # fmt: skip
         if found or titled or query.lists:
             return _by_time([*found, *titled], request.sort), found.notices
-    ranked = rank_messages(db, request.box, HITS, where=where, messages=messages, exclude_session=current)
+    ranked = rank_messages(db, request.box, most, where=where, messages=messages, exclude_session=current)
     hits = sorted(chain(ranked, titled), key=lambda hit: (rank.automated(hit["source"]), bool(hit.get("partial"))))
     return hits if request.sort == "relevance" else _by_time(hits, request.sort), query.notices
 
