@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from .errors import SessionDBError
 from .llm import Endpoint, NoAnswer
 from .models import MAX_TITLE_LENGTH, MessageRow
+from .redact import redact
 from .search.analyze import unspaced
 from .search.text import readable
 
@@ -144,7 +145,7 @@ def give_title(db: SessionDB, session_id: str, endpoint: Endpoint | None = None)
 
 
 def _by_model(endpoint: Endpoint, prompt: str, answer: str) -> str | None:
-    said = f"Person: {prompt[:_SHOWN]}\n\nAssistant: {answer[:_SHOWN]}"
+    said = redact(f"Person: {prompt[:_SHOWN]}\n\nAssistant: {answer[:_SHOWN]}")
     messages = [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": said}]
     try:
         return from_answer(endpoint.complete(messages, max_tokens=500))

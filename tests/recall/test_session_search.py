@@ -279,10 +279,43 @@ class TestSeedShape:
         assert found["summary"] == f"{NO_SUMMARY}\n[USER]: port 8443"
         assert " at " in found["when"]
 
-    def test_recent_sessions_keep_their_shape(self, db: SessionDB, tell: Tell) -> None:
+    def test_recent_sessions_are_told_as_they_were(self, db: SessionDB, tell: Tell) -> None:
         tell("a", "words")
-        answer = session_search(db)
-        assert seed_shape(answer) == answer
+        shaped = seed_shape(session_search(db))
+        assert (shaped["mode"], shaped["success"], shaped["count"]) == ("recent", True, 1)
+        assert shaped["results"][0].keys() == {
+            "session_id", "title", "source", "started_at", "last_active", "message_count", "preview"
+        }  # fmt: skip
+
+    def test_what_it_did_not_know_stays_as_it_is(self, db: SessionDB, tell: Tell) -> None:
+        tell("a", "words")
+        for answer in (session_search(db, {"session_id": "a"}), {"success": False, "error": "no"}):
+            assert seed_shape(answer) == answer
 
     def test_nothing_found_has_a_message(self, db: SessionDB) -> None:
         assert seed_shape(session_search(db, {"query": "nothing"}))["message"]
+
+
+class TestKinds:
+    def test_a_kind_alone_lists_conversations_with_such_a_thing(self, db: SessionDB, tell: Tell) -> None:
+        tell("a", "Which host?", "We decided to keep the old host.")
+        tell("b", "nothing of note")
+        (found,) = session_search(db, {"kind": "decision"})["results"]
+        assert found["session_id"] == "a"
+        assert found["hit"]["snippet"] == ">>>We decided to keep the old host.<<<"
+
+    def test_with_a_query_both_must_hold(self, db: SessionDB, tell: Tell) -> None:
+        tell("a", "We decided to keep the old host.")
+        tell("b", "The old host is slow.")
+        assert sessions(session_search(db, {"query": "old host", "kind": "decision"})) == ["a"]
+
+    def test_the_answer_to_a_question_may_be_the_decision(self, db: SessionDB, tell: Tell) -> None:
+        told = tell("a", "Which database for staging?", "We decided to use PostgreSQL.")
+        (found,) = session_search(db, {"query": "database staging", "kind": "decision"})["results"]
+        assert found["hit"]["message_id"] == told[1]
+
+    def test_the_present_conversation_does_not_hide_the_others(self, db: SessionDB, tell: Tell) -> None:
+        tell("a", "TODO: paint the fence")
+        tell("now", *["TODO: something else"] * 60)
+        answer = session_search(db, {"kind": "todo"}, current_session_id="now")
+        assert sessions(answer) == ["a"]

@@ -11,8 +11,10 @@ NO_SUMMARY = "[Raw preview - summarization unavailable]"
 
 
 def seed_shape(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Results with session_id, when, source, model and summary; the recent sessions keep their own fields."""
-    if answer["mode"] == "recent":
+    """Results with session_id, when, source, model and summary, or the recent sessions; the rest stays as it is."""
+    if answer.get("mode") == "recent":
+        return {**answer, "results": [_recent(each) for each in answer["results"]]}
+    if answer.get("mode") != "discover":
         return dict(answer)
     results = [_result(each) for each in answer["results"]]
     shaped = {
@@ -33,6 +35,11 @@ def _result(found: Mapping[str, Any]) -> dict[str, Any]:
         "model": found["model"],
         "summary": found.get("summary") or _preview(found),
     }
+
+
+def _recent(found: Mapping[str, Any]) -> dict[str, Any]:
+    named = ("session_id", "title", "source", "last_active", "message_count", "preview")
+    return {**{name: found[name] for name in named}, "started_at": found["when"]}
 
 
 def _spoken(when: str) -> str:

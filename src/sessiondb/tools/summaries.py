@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import SessionDBError
 from ..llm import Endpoint
 from ..models import MessageRow
+from ..redact import redact
 from ..search import analyze
 from ..search.text import readable, tool_names
 
@@ -57,7 +58,7 @@ class Summaries:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _summary(self, query: str, text: str) -> str:
-        shown = centred(text, query, LONGEST_TRANSCRIPT)
+        shown = redact(centred(text, query, LONGEST_TRANSCRIPT))
         question = f"What is wanted: {query}\n\n<conversation>\n{shown}\n</conversation>"
         messages = [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": question}]
         return self.endpoint.complete(messages, max_tokens=2000)
