@@ -67,7 +67,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.dictionaries(names, values, max_size=4), st.sampled_from([None, 1, 4]))
 def test_any_settings_come_back_as_they_were(written: dict[str, Any], indent: int | None) -> None:
     text = json.dumps(written, indent=indent)

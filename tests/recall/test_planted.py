@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from recall_planted import CHATTER, PLANTED, Planted
@@ -11,6 +12,7 @@ import sessiondb
 from sessiondb import SessionDB
 from sessiondb.search import analyze
 from sessiondb.search.stopwords import among
+from sessiondb.tools.guidance import INSTRUCTIONS
 from sessiondb.tools.session_search import session_search
 
 SHARE = 0.95
@@ -62,3 +64,8 @@ def test_a_paraphrase_has_no_word_of_the_fact(planted: Planted) -> None:
     asked = analyze.tokens(planted.paraphrased)
     shared = (said & set(asked)) - set(among(asked))
     assert shared == set()
+
+
+def test_the_documentation_tells_what_a_model_is_told() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "recall.md").read_text(encoding="utf-8")
+    assert INSTRUCTIONS in " ".join(page.replace("\n> ", "\n").split())

@@ -34,12 +34,12 @@ def command(action: str, agents: Sequence[str], yes: bool, form: answers.Form) -
 
     AGENT is claude-code, codex, gemini or opencode. An installation registers the MCP server, adds a skill that says
     when to recall, and has the agent note at the end of each turn which conversation went on; the next sessiondb
-    command brings that in. The changes are shown before they are made, and a backup is kept beside each file.
+    command brings that in. The changes are shown first, and it asks; a backup is kept beside each file.
 
     \b
     Example:
         sessiondb hook status
-        sessiondb hook install claude-code
+        sessiondb hook install claude-code --yes
         sessiondb hook remove claude-code --yes
     """
     from ..hooks.agents import AGENTS

@@ -26,12 +26,13 @@ def command(db: SessionDB, http: bool, port: int, allow_append: bool) -> None:
     """Let agents search and read the store over MCP.
 
     Agents start it themselves and talk over stdin and stdout; `sessiondb hook install` registers it with them. With
-    --http, callers need the token in $SESSIONDB_MCP_TOKEN; without one, a new token is printed.
+    --http it serves http://127.0.0.1:PORT/mcp, and callers need the token in $SESSIONDB_MCP_TOKEN; without one, a new
+    token is printed.
 
     \b
     Example:
-        sessiondb mcp --help
-        sessiondb mcp --http --port 8484
+        sessiondb mcp
+        sessiondb mcp --allow-append
     """
     from ..tools import mcp
 
