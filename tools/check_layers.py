@@ -53,6 +53,7 @@ LAYERS = {
     "sessiondb.search": "pure",
     "sessiondb.search.recall": "parts",
     "sessiondb.search.extracts": "parts",
+    "sessiondb.search.windows": "parts",
     "sessiondb.shapes": "pure",
     "sessiondb.titles": "pure",
     "sessiondb.values": "pure",

@@ -11,7 +11,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from ..drafts import check_count
-from ..errors import NotFound
 from ..models import Filter, ListedSession, MessageFilter, MessageRow, Page, SessionRow
 from ..values import replace
 from . import analyze, rank
@@ -22,6 +21,7 @@ from .relaxed import Candidate, Candidates, candidate, rarities_of
 from .snippet import row_snippet
 from .text import document, readable, tool_text
 from .weigh import TUNING, Field, Tuning, asides, contents, presence, title_worths
+from .windows import Window, windows_of
 
 if TYPE_CHECKING:
     from ..db import SessionDB
@@ -50,14 +50,6 @@ class Recalled(TypedDict):
     snippet: str
     source: str
     title: str | None
-
-
-class Window(TypedDict):
-    """A stretch of one session around hits."""
-
-    session_id: str
-    hit_ids: list[int]
-    messages: list[MessageRow]
 
 
 class RecalledSession(TypedDict):
@@ -93,13 +85,26 @@ def rank_messages(
     The search box's syntax is respected: quotes, OR, NOT and filters must hold. With `exclude_session` nothing of
     that session's lineage is found.
     """
+    return list(ranked(db, question, limit, where, messages, exclude_session, tuning))
+
+
+def ranked(
+    db: SessionDB,
+    question: str,
+    limit: int,
+    where: Filter | None = None,
+    messages: MessageFilter | None = None,
+    exclude_session: str | None = None,
+    tuning: Tuning = TUNING,
+) -> Iterator[Recalled]:
+    """`rank_messages`, one by one: a snippet takes longer than its message, and not all may be wanted."""
     check_count(limit, "limit")
     asked = understand(question)
     now = db._clock()
     scope = narrow(asked.query, where or Filter(), messages or MessageFilter(), now)
     excluded = _lineage(db, exclude_session)
     if asked.query.lists:
-        return list(islice(_listed(db, question, where, messages, excluded), limit))
+        return islice(_listed(db, question, where, messages, excluded), limit)
     found = _candidates(db, asked, scope, excluded)
     if not found.hits:
         asked = taken_apart(asked)
@@ -158,7 +163,7 @@ class _Ranking:
         self.field = Field(found.hits, worths, tuning)
         self.sessions: dict[str, SessionRow] = {}
 
-    def best(self, limit: int) -> list[Recalled]:
+    def best(self, limit: int) -> Iterator[Recalled]:
         promising = _ordered(self.field.hits, self.field.scores(self.now))
         if not self.asked.query.looks_at_rows:
             promising = promising[: max(READ, limit)]
@@ -169,7 +174,7 @@ class _Ranking:
         asking = promising if self.asked.query.kinds else _ordered(found, self.field.scores(self.now))
         found += self._replies(asking[:REPLIED], rows)
         scores = self.field.scores(self.now)
-        return [self._recalled(hit, rows[hit.id], scores[hit.id]) for hit in _ordered(found, scores)[:limit]]
+        return (self._recalled(hit, rows[hit.id], scores[hit.id]) for hit in _ordered(found, scores)[:limit])
 
     def _replies(self, hits: Sequence[Candidate], rows: dict[int, MessageRow]) -> list[Candidate]:
         """What was said right after the best hits: an answer need not repeat the words of its question."""
@@ -275,7 +280,7 @@ def group(
     for hit in hits:
         if not lineages.excluded(hit["session_id"]):
             found.setdefault(lineages.root(hit["session_id"]), []).append(hit)
-    grouped = (_conversation(db, root, own, _windows(db, own, window, windows)) for root, own in found.items())
+    grouped = (_conversation(db, root, own, windows_of(db, own, window, windows)) for root, own in found.items())
     return list(islice((each for each in grouped if each and each["windows"]), limit))
 
 
@@ -348,49 +353,3 @@ def _conversation(
             "windows": windows,
         }
     )
-
-
-def _windows(db: SessionDB, hits: Sequence[Mapping[str, Any]], size: int, most: int | None) -> list[Window]:
-    """In the order of their best hits."""
-    windows: list[Window] = []
-    for hit in hits:
-        if len(windows) == most:
-            break
-        try:
-            around = db.get_messages_around(hit["session_id"], hit["id"], window=size)
-        except NotFound:
-            # Deleted since it was found.
-            continue
-        fresh: Window = {"session_id": hit["session_id"], "hit_ids": [hit["id"]], "messages": around}
-        windows = _joined(windows, fresh)
-    return windows
-
-
-def _joined(windows: Sequence[Window], fresh: Window) -> list[Window]:
-    """The windows with one more; those that it touches become one with it, in the place of the first."""
-    touched = [window for window in windows if _touch(window, fresh)]
-    if not touched:
-        return [*windows, fresh]
-    together = _merged([*touched, fresh])
-    kept = [together if window is touched[0] else window for window in windows]
-    return [window for window in kept if not any(window is each for each in touched)]
-
-
-def _touch(one: Window, other: Window) -> bool:
-    if one["session_id"] != other["session_id"]:
-        return False
-    (first, last), (begin, end) = _reach(one), _reach(other)
-    return begin <= last + 1 and first <= end + 1
-
-
-def _reach(window: Window) -> tuple[int, int]:
-    return window["messages"][0]["seq"] or 0, window["messages"][-1]["seq"] or 0
-
-
-def _merged(windows: Sequence[Window]) -> Window:
-    rows = {row["id"]: row for window in windows for row in window["messages"]}
-    return {
-        "session_id": windows[0]["session_id"],
-        "hit_ids": [each for window in windows for each in window["hit_ids"]],
-        "messages": sorted(rows.values(), key=lambda row: row["seq"] or 0),
-    }

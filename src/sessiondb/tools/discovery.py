@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from heapq import merge
 from typing import TYPE_CHECKING, Any
 
 from ..models import MessageRow
 from ..search import rank
 from ..search.query import narrow, parse
-from ..search.recall import HITS, RecalledSession, group, rank_messages, recent
+from ..search.recall import HITS, RecalledSession, group, ranked, recent
 from . import entries
 from .budget import fitted
 from .request import Request
@@ -28,12 +28,9 @@ Hit = Mapping[str, Any]
 def discover(db: SessionDB, request: Request, current: str | None) -> Answer:
     if not request.box:
         return _recent(db, request, current)
-    # A snippet takes longer than its message: further hits are asked for when a few conversations have them all.
-    for most in (request.limit * 4 + 8, HITS):
-        hits, notices = _hits(db, request, current, most)
-        found = group(db, hits, limit=request.limit, window=request.window, windows=1, exclude_session=current)
-        if len(found) == request.limit or len(hits) < most:
-            break
+    all_hits, notices = _hits(db, request, current)
+    hits = _enough(db, all_hits, request.limit)
+    found = group(db, hits, limit=request.limit, window=request.window, windows=1, exclude_session=current)
     results = [_Result(db, conversation, request) for conversation in found]
     head: Answer = {"success": True, "mode": "discover", "query": request.query}
     if notices:
@@ -57,7 +54,20 @@ def _nothing(db: SessionDB, request: Request) -> str:
     return f"nothing was found{reason}{suggestion}; other words for it may have been used"
 
 
-def _hits(db: SessionDB, request: Request, current: str | None, most: int) -> tuple[list[Hit], Sequence[str]]:
+def _enough(db: SessionDB, hits: Iterable[Hit], limit: int) -> list[Hit]:
+    """The first hits, as many as are shown of so many conversations; the rest need no snippet."""
+    taken: list[Hit] = []
+    roots: dict[str, str] = {}
+    for hit in hits:
+        taken.append(hit)
+        if hit["session_id"] not in roots:
+            roots[hit["session_id"]] = db.lineage_root(hit["session_id"])
+        if len(taken) >= 4 * limit and len(set(roots.values())) > limit:
+            break
+    return taken
+
+
+def _hits(db: SessionDB, request: Request, current: str | None) -> tuple[Iterable[Hit], Sequence[str]]:
     """Messages that hold all words, then titles that do, then the best of the others; machines' sessions last."""
     where, messages = request.sessions, request.messages
     titled = _titles(db, request)
@@ -65,13 +75,17 @@ def _hits(db: SessionDB, request: Request, current: str | None, most: int) -> tu
     if query.lists or request.sort != "relevance":
         found = db.search_messages(
             request.box, role_filter=request.roles or None, order=request.sort,
-            limit=most if current is None else MANY_HITS, since=request.since, until=request.until, where=where,
+            limit=HITS if current is None else MANY_HITS, since=request.since, until=request.until, where=where,
         )  # fmt: skip
         if found or titled or query.lists:
             return _by_time([*found, *titled], request.sort), found.notices
-    ranked = rank_messages(db, request.box, most, where=where, messages=messages, exclude_session=current)
-    hits = sorted(chain(ranked, titled), key=lambda hit: (rank.automated(hit["source"]), bool(hit.get("partial"))))
-    return hits if request.sort == "relevance" else _by_time(hits, request.sort), query.notices
+    # Both are in this order, so that no more of them need be made than are taken.
+    hits = merge(ranked(db, request.box, HITS, where, messages, current), titled, key=_standing)
+    return hits if request.sort == "relevance" else _by_time(list(hits), request.sort), query.notices
+
+
+def _standing(hit: Hit) -> tuple[bool, bool]:
+    return rank.automated(hit["source"]), bool(hit.get("partial"))
 
 
 def _by_time(hits: Sequence[Hit], sort: str) -> list[Hit]:
@@ -87,7 +101,8 @@ def _titles(db: SessionDB, request: Request) -> list[Hit]:
     if messages.roles:
         return []
     rows = db.provider.search_titles(query, where)[:HITS]
-    return [hit for row in rows for hit in _title_hit(db, row, messages.since, messages.until)]
+    hits = [hit for row in rows for hit in _title_hit(db, row, messages.since, messages.until)]
+    return sorted(hits, key=_standing)
 
 
 def _title_hit(db: SessionDB, session: Any, since: float | None, until: float | None) -> Iterator[Hit]:
