@@ -35,6 +35,7 @@ SCHEMES = {
     "postgres": "postgresql",
     "postgresql": "postgresql",
     "sqlite": "sqlite",
+    "ssh": "ssh",
 }
 _SERVER_DEFAULTS = {"pool_size": 10, "max_overflow": 5}
 _DEFAULTS: dict[str, dict[str, Any]] = {"postgresql": _SERVER_DEFAULTS, "mysql": _SERVER_DEFAULTS}

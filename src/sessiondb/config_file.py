@@ -109,6 +109,7 @@ KEYS: dict[str, dict[str, Check]] = {
     },
     "postgresql": {
         **_SERVER,
+        "read_dsn": text,
         "schema": text,
         "synchronous_commit": _synchronous_commit,
         "prepare_threshold": _count_or_off,
@@ -116,6 +117,7 @@ KEYS: dict[str, dict[str, Check]] = {
     },
     "mysql": _SERVER,
     "memory": {},
+    "ssh": {"program": text},
 }
 
 

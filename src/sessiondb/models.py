@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .values import dataclass, field
 
@@ -71,19 +71,27 @@ MEDIA_REF_COLUMNS = ("id", "session_id", "message_id", "kind", "path", "mime_typ
 IMPORT_FILE_COLUMNS = ("path", "inode", "size", "mtime", "read_offset", "head_hash", "origin", "state")
 
 
-@dataclass(slots=True)
 class Draft:
     """A message ready to be stored: `values` holds every stored column but id, seq, term and active.
 
     `seq` is set only by imports, which keep the positions of the original.
     """
 
-    values: dict[str, Any]
-    digest: int
-    calls: Sequence[dict[str, Any]] = ()
-    media: Sequence[dict[str, Any]] = ()
-    seq: int | None = None
-    active: int = 1
+    # One is made for every message: spelled out, because generic methods take longer than the checks.
+    __slots__ = ("active", "calls", "digest", "media", "seq", "values")
+
+    def __init__(
+        self,
+        values: dict[str, Any],
+        digest: int,
+        calls: Sequence[dict[str, Any]] = (),
+        media: Sequence[dict[str, Any]] = (),
+        seq: int | None = None,
+        active: int = 1,
+    ) -> None:
+        self.values, self.digest, self.calls, self.media, self.seq, self.active = (
+            values, digest, calls, media, seq, active,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +153,7 @@ class Activity:
     messages: int
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """A provider's answer for one found message."""
 
     message: MessageRow
@@ -165,8 +172,7 @@ class Matches:
     notices: Sequence[str] = field(default_factory=tuple)
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """The session of a message (at least source, model, title, started_at), and its visible neighbours there."""
 
     session: SessionRow

@@ -32,6 +32,7 @@ from .models import (
     TextMode,
     ToolCallRow,
 )
+from .moving import Movable
 from .replay import TURN_COLUMNS, Turn, turn
 from .rows import context_line
 from .values import dataclass, replace
@@ -67,7 +68,7 @@ def activity_order(counted: Activity) -> tuple[float, str, str]:
     return counted.since, counted.role, counted.tool_name or ""
 
 
-class SessionDBProvider(ABC):
+class SessionDBProvider(Movable, ABC):
     """Stores sessions and messages; one instance per store, safe to use from many threads."""
 
     name: str
@@ -302,6 +303,16 @@ class SessionDBProvider(ABC):
     @abstractmethod
     def put_import_files(self, files: Sequence[ImportFileRow], *, forget: Sequence[str] = ()) -> None:
         """Remember how far files were read, in the place of what was known of them; drop the paths in `forget`."""
+
+    def list_tags(self) -> dict[str, int]:
+        """Every tag that sessions have, with how many have it."""
+        rows = self.list_sessions(Filter(), Page(None), "started")
+        return dict(Counter(tag for row in rows for tag in self.change_tags(row["id"], (), ())))
+
+    def place_sessions(self, places: Mapping[str, int]) -> None:
+        """Where sessions stand in lists by activity: each as if its newest message had this number."""
+        for session_id, place in places.items():
+            self.update_session(session_id, {"last_message_id": place})
 
     def session_facts(self, where: Filter) -> list[SessionRow]:
         """The selected sessions, the last begun first, with the columns `SESSION_FACTS` only."""

@@ -23,6 +23,15 @@ TABLES: dict[str, dict[str, str]] = {
         "mysql": "sessiondb.backends.mysql:MySQLProvider",
         "postgresql": "sessiondb.backends.postgres:PostgreSQLProvider",
         "sqlite": "sessiondb.backends.sqlite:SQLiteProvider",
+        "ssh": "sessiondb.backends.remote:RemoteProvider",
+    },
+    # What answers for a store on the machine that has it.
+    "servers": {
+        "ssh": "sessiondb.backends.remote.wire:Server",
+    },
+    # Providers that read a store for a move and change nothing, where the usual one would.
+    "sources": {
+        "sqlite": "sessiondb.backends.sqlite.borrowed:BorrowedSQLite",
     },
     # What reads the database files of other programs for the importers.
     "foreign": {
@@ -67,10 +76,14 @@ TABLES: dict[str, dict[str, str]] = {
         "insights": "sessiondb.cli.insights:command",
         "list": "sessiondb.cli.list:command",
         "mcp": "sessiondb.cli.mcp:command",
+        "migrate": "sessiondb.cli.migrate:command",
         "optimize": "sessiondb.cli.optimize:command",
         "pin": "sessiondb.cli.pin:command",
         "prune": "sessiondb.cli.prune:command",
+        "pull": "sessiondb.cli.pull:command",
+        "push": "sessiondb.cli.push:command",
         "recall": "sessiondb.cli.recall:command",
+        "remote": "sessiondb.cli.remote:command",
         "rename": "sessiondb.cli.rename:command",
         "repair": "sessiondb.cli.repair:command",
         "restore": "sessiondb.cli.restore:command",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .. import media, replay
 from ..drafts import check_count, check_text, checked_media, draft
 from ..errors import Invalid
 from ..models import Draft, MediaRefRow, Merged, MessageRow, ToolCallRow
+from ..rows import message_row
 from .handle import Handle, no_session
 
 
@@ -99,9 +100,13 @@ class Messages(Handle):
         if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
             raise Invalid(f"messages must be a list of dicts, not {type(messages).__name__}")
         now, made = float(self._clock()), []
+        limit = self.provider.features.max_content_bytes
         try:
             for message in messages:
-                made.append(self._draft(message, now))
+                if message.__class__ is dict and message.get("content").__class__ is str:
+                    made.append(draft(message, now, limit))
+                else:
+                    made.append(self._draft(message, now))
         except Invalid as exc:
             raise Invalid(f"message {len(made)}: {exc}") from exc
         return made
@@ -138,6 +143,12 @@ class Messages(Handle):
         return self.provider.get_messages(
             session_id, after=after, before=before, limit=limit, newest=newest, include_inactive=include_inactive
         )
+
+    def iter_messages(self, session_id: str, *, include_inactive: bool = False) -> Iterator[MessageRow]:
+        """The messages one by one, read in batches: a long conversation needs no room. None for an unknown id."""
+        for row in self.provider.stored_messages(session_id):
+            if include_inactive or row["active"]:
+                yield message_row(row)
 
     def get_messages_around(self, session_id: str, message_id: int, *, window: int = 5) -> list[MessageRow]:
         """The message with up to `window` neighbours on both sides, of the same session. Raises NotFound."""

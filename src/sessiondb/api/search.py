@@ -33,6 +33,7 @@ DEADLINE = 5.0
 _ORDERS: dict[str, SearchOrder] = {"relevance": "relevance", "newest": "newest", "oldest": "oldest"}
 _TEXT_MODES: dict[str, TextMode] = {"substring": "substring", "fuzzy": "fuzzy", "regex": "regex"}
 _WORDS = "words"
+_EVERYTHING = Filter()
 
 Shown = Callable[[MessageRow], str]
 
@@ -136,12 +137,23 @@ class Search(Handle):
         }
 
     def _suggestion(self, query: Query) -> str | None:
-        """The query with words that messages have; None when there are none that look alike."""
-        from ..search.near import reworded, words_of
+        """The query with words that messages or titles have; None when there are none that look alike."""
+        from ..search.near import closest, reworded, title_words, words_of
 
         words = words_of(query)
-        near = self.provider.near_words(words) if words else {}
+        near = dict(self.provider.near_words(words)) if words else {}
+        titled = title_words(self.provider.find_titles("")) if words else {}
+        for word in words:
+            if word in titled:
+                near.pop(word, None)
+            elif word not in near and (other := closest(word, titled.items())) and not self._is_said(word):
+                near[word] = other
         return reworded(query, near) if near else None
+
+    def _is_said(self, word: str) -> bool:
+        from ..search.query import parse
+
+        return self.provider.search(parse(word), Filter(), MessageFilter(), Page(1), "newest", self._clock()).total > 0
 
     # --- kinds of things ---
 
@@ -189,6 +201,8 @@ class Search(Handle):
     # --- hits ---
 
     def _hits(self, found: Matches, shown: Shown) -> Iterator[SearchHit]:
+        if not found.hits:
+            return
         around = self.provider.surroundings([match.message for match in found.hits])
         for match, near in zip(found.hits, around, strict=True):
             message = match.message
@@ -232,6 +246,8 @@ def _chosen(
         "tags": tuple(tags) or None,
     }
     given = {name: wish for name, wish in wishes.items() if wish is not None}
+    if not given:
+        return where or _EVERYTHING
     return replace(where, **given) if where is not None else Filter(**given)  # type: ignore[arg-type]
 
 
@@ -244,6 +260,8 @@ def _times(since: float | None, until: float | None) -> tuple[float | None, floa
 
 def _after_titles(page: Page, titles: int) -> Page:
     """What is left of a page that title hits begin."""
+    if not titles:
+        return page
     left = max(0, titles - page.offset)
     return Page(None if page.limit is None else max(0, page.limit - left), max(0, page.offset - titles))
 

@@ -50,9 +50,12 @@ def command(db: SessionDB, file: str | None, where: Filter, session_id: str | No
     if session_id is not None:
         where = replace(where, ids=(find_session(db, session_id),))
     exporter = base.exporter(wanted or base.for_file(target))
+    left_out: list[str] = []
     with Progress(db.session_count(where=where), "sessions") as progress, _opened(target) as stream:
-        counted = _Counted(base.conversations(db, where), progress)
+        counted = _Counted(base.conversations(db, where, left_out.append), progress)
         exporter.write(counted, stream)
+    for what in left_out:
+        output.complain(what)
     if target != "-":
         print(f"Exported {output.count(counted.sessions, 'session')} to {line(target)}.", file=sys.stderr)
 

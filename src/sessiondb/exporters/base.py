@@ -32,6 +32,8 @@ class Conversation:
     stored: Callable[[], Iterator[MessageRow]]
     media: Callable[[], list[MediaRefRow]]
     media_bytes: Callable[[str], bytes | None]
+    # Told what a format cannot hold; the one who exports shows it.
+    note: Callable[[str], None] = lambda what: None
 
     def messages(self) -> Iterator[MessageRow]:
         """What belongs to the conversation as it stands: nothing hidden, no records of other programs."""
@@ -62,17 +64,21 @@ def for_file(file: str) -> str:
     return "jsonl"
 
 
-def conversations(db: SessionDB, where: Filter) -> Iterator[Conversation]:
-    """The selected sessions, oldest first."""
+def conversations(
+    db: SessionDB, where: Filter, note: Callable[[str], None] = lambda what: None
+) -> Iterator[Conversation]:
+    """The selected sessions, oldest first; `note` is told what had to be left out."""
     store = MediaStore(db.provider.media_directory) if db.provider.media_directory else None
     for session_id in _ids(db, where):
         session = db.provider.get_session(session_id)
         # A session deleted meanwhile is no longer part of the store.
         if session is not None:
-            yield _conversation(db, session, store)
+            yield _conversation(db, session, store, note)
 
 
-def _conversation(db: SessionDB, session: SessionRow, store: MediaStore | None) -> Conversation:
+def _conversation(
+    db: SessionDB, session: SessionRow, store: MediaStore | None, note: Callable[[str], None]
+) -> Conversation:
     session_id = session["id"]
     return Conversation(
         session,
@@ -80,6 +86,7 @@ def _conversation(db: SessionDB, session: SessionRow, store: MediaStore | None) 
         lambda: (message_row(row) for row in db.provider.stored_messages(session_id)),
         lambda: db.provider.get_media_refs(session_id),
         lambda digest: None if store is None else store.find(digest),
+        note,
     )
 
 

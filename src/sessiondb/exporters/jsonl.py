@@ -79,8 +79,13 @@ def _media(conversation: Conversation, written: set[str]) -> Iterator[str]:
     for reference in conversation.media():
         digest = reference["sha256"]
         data = conversation.media_bytes(digest) if digest and digest not in written else None
-        if digest and data is not None and len(data) <= MAX_MEDIA:
-            written.add(digest)
+        if not digest or data is None:
+            continue
+        written.add(digest)
+        if len(data) > MAX_MEDIA:
+            what = f"{reference['kind']} {digest[:12]}… of session {conversation.session['id']}"
+            conversation.note(f"left out the {what}: {len(data):,} bytes, at most {MAX_MEDIA:,} fit a line")
+        else:
             yield dumps({"format": EXPORT_FORMAT, "media": digest, "data": base64.b64encode(data).decode()})
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .base import Record, Skipped
-from .claude_sessions import Transcript
+from .claude_sessions import Transcript, summaries_digest
 from .source import Source, first_objects
 from .texts import words_of
 
@@ -33,6 +33,11 @@ def roots(env: Mapping[str, str], home: Path) -> list[Path]:
 
 def find(root: Path) -> Iterator[Path]:
     return (path for path in sorted(root.rglob("*.jsonl")) if path.name not in _NO_TRANSCRIPTS)
+
+
+def beside(path: Path) -> str | None:
+    """The names that older versions gave to conversations, in the files of later ones."""
+    return summaries_digest(path.parent)
 
 
 def detect(path: Path, head: bytes) -> bool:

@@ -16,6 +16,7 @@ from ..titles import clean, lineage_prefix, next_in_lineage, split
 from .base import Message, Record, Retracted, Session, Skipped, Usage
 from .keys import Keys, native_key
 from .report import Report, Tally
+from .twins import Twins
 
 BATCH_MESSAGES = 500
 BATCH_CHARACTERS = 4 * 1024 * 1024
@@ -52,6 +53,7 @@ class Opened:
         self.usage: Usage | None = None
         self.messages: list[dict[str, Any]] = []
         self.hidden: list[str] = []
+        self.twins: Twins | None = None
 
     def learn(self, session: Session) -> None:
         """Take over what is not None."""
@@ -145,13 +147,22 @@ class Intake:
             values |= {"role": "meta", "metadata": {**(message.metadata or {}), "role": message.role}}
         if message.media:
             values["media_refs"] = list(message.media)
-        values["message_key"] = opened.keys.key(message)
+        values["message_key"] = self._key(opened, message)
         values["active"] = 1 if message.active else 0
         opened.messages.append(values)
         self.waiting += 1
         self._characters += len(message.content) if isinstance(message.content, str) else 1000
         if self.waiting >= BATCH_MESSAGES or self._characters >= BATCH_CHARACTERS:
             self.flush()
+
+    def _key(self, opened: Opened, message: Message) -> str:
+        key = opened.keys.key(message)
+        if not opened.session.has_twins or message.native_id is None:
+            return key
+        if opened.twins is None:
+            row = self.db.provider.find_native(self.origin, opened.session.native_id)
+            opened.twins = Twins(() if row is None else self.db.provider.stored_messages(row["id"]))
+        return opened.twins.key(key, message)
 
     def state(self) -> dict[str, Any]:
         """What the next read of the source must know; small."""
@@ -199,6 +210,8 @@ class Intake:
 
     def _count(self, opened: Opened, merged: Any) -> None:
         self.tally.messages += merged.added
+        if merged.added and opened.row is not None:
+            self.report.brought.add(opened.row["id"])
         if merged.added or merged.changed:
             self._touch(opened)
 
@@ -239,6 +252,7 @@ class Intake:
         if created:
             self.tally.new += 1
             self.tally.messages += len(first)
+            self.report.brought.add(session_id)
             opened.touched = True
             opened.messages, opened.has_news = [], False
             self._link(opened, session_id)

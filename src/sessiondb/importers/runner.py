@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ..db import SessionDB
 from ..errors import ImportProblem, MissingExtra, SessionDBError
+from . import order
 from .base import Parser, Record, Skipped
 from .files import Files, Progress, progress_of
 from .intake import Intake
@@ -77,6 +78,7 @@ class Runner:
             self.report.seconds = time.monotonic() - begun
         if not self.dry_run:
             self.links.settle()
+            order.settle(self.db, self.report.brought)
             self._index(final=True)
         return self.report
 

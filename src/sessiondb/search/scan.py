@@ -15,7 +15,7 @@ from .query import Query
 from .text import document, readable, tool_text
 
 # Relevance is weighed among this many matches, people's before machines', then the newest; the rest follow so.
-WEIGHED = 2000
+WEIGHED = 1000
 # So many matches of an index are looked at for what it does not know: what tools they use, what things they hold.
 LOOKED_AT = 4000
 NOT_ALL_LOOKED_AT = f"only {LOOKED_AT} messages with these words were looked at for tool: and kind:; add a rarer word"

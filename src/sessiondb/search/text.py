@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from ..models import MessageRow
@@ -52,8 +53,11 @@ def words(row: MessageRow) -> tuple[list[str], list[str]]:
 
 def document(body: str, tools: str) -> tuple[list[str], list[str]]:
     """`words`, of texts that are already at hand."""
-    parts = analyze.extra(f"{body}\n{tools}" if tools else body)
-    return analyze.tokens(body), analyze.tokens(tools) + parts
+    words = analyze.tokens(body)
+    if not tools:
+        return words, analyze.extra(body, words)
+    named = analyze.tokens(tools)
+    return words, named + analyze.extra(f"{body}\n{tools}", chain(words, named))
 
 
 def _text_parts(content: Any, depth: int = 0) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .lineage import LineagePrimitives
 from .merges import MergePrimitives
 from .messages import MessagePrimitives
+from .moves import MovePrimitives
 from .sessions import SessionPrimitives
 from .stats import StatPrimitives
 from .surroundings import SurroundingPrimitives
@@ -15,6 +16,7 @@ class SQLProvider(
     SessionPrimitives,
     MessagePrimitives,
     MergePrimitives,
+    MovePrimitives,
     SurroundingPrimitives,
     LineagePrimitives,
     TrashPrimitives,

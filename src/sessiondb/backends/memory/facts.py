@@ -51,7 +51,7 @@ class Facts(MemoryBase):
             "messages": self.count_messages(),
             "sources": dict(sorted(sources.items(), key=lambda counted: (-counted[1], counted[0]))),
             "size_bytes": 0,
-            "index_bytes": None,
+            "index_bytes": 0,
         }
 
     @read

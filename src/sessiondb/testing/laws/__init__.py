@@ -24,6 +24,7 @@ from .lineage import FamilyLaws, RelationLaws, RotationLaws, TipLaws
 from .listing import ChildrenLaws, FilterLaws, OrderLaws, PreviewLaws
 from .merging import ImportFileLaws, MergeLaws, NativeLaws
 from .messages import CounterLaws, MessageLaws, PageLaws
+from .moving import CatalogueLaws, LoadLaws
 from .oracle import OracleLaws
 from .rewriting import ClearLaws, ForkLaws, ReplaceLaws, RewindLaws
 from .search import HitLaws, KindLaws, NarrowLaws, SearchOrderLaws, WordLaws
@@ -49,6 +50,7 @@ GROUPS: tuple[type[LawBase], ...] = (
     FamilyLaws, RelationLaws, RotationLaws, TipLaws,
     OrderLaws, PreviewLaws, ChildrenLaws, FilterLaws,
     DeleteLaws, RestoreLaws, RelinkLaws, EmptyTrashLaws, PruneLaws, ExportLaws, ImportLaws,
+    CatalogueLaws, LoadLaws,
     WordLaws, HitLaws, KindLaws, NarrowLaws, SearchOrderLaws, TextLaws,
     SessionInputLaws, UsageInputLaws, MessageInputLaws, PageInputLaws, ErrorLaws, ClosedLaws,
     LedgerLaws, MetaLaws, StatsLaws, InsightLaws, HealthLaws, ThreadLaws, LifeLaws, OracleLaws,

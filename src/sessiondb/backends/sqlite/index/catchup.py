@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import apsw
 
@@ -56,8 +56,7 @@ class Reader(Protocol):
     def read(self, work: Callable[[Tx], Any]) -> Any: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """How far an index has read."""
 
     last_id: int
@@ -143,5 +142,7 @@ def taken(connection: apsw.Connection, path: str, step: Step) -> None:
 def _apply(connection: apsw.Connection, step: Step) -> None:
     connection.executemany("DELETE FROM messages_fts WHERE rowid = ?", ((each,) for each in step.removed))
     connection.executemany("INSERT INTO messages_fts (rowid, body, extra) VALUES (?, ?, ?)", step.documents)
+    if any(extra.endswith(fts5.MACHINE) for _, _, extra in step.documents):
+        step.state["machines"] = "some"
     moved = [(value, name) for name, value in step.state.items()]
     connection.executemany("UPDATE state SET value = ? WHERE name = ?", moved)
