@@ -45,3 +45,11 @@ def test_most_are_found_and_few_are_wrong(name: str, capsys: pytest.CaptureFixtu
     for right, wrong, missed in counts.values():
         assert right / (right + wrong) >= PRECISION
         assert right / (right + missed) >= RECALL
+
+
+@pytest.mark.parametrize(
+    "piece", ["not ", "a", "a/", "/", "x.", "`", "```", "ok ", "kita pakai ", "以后", "http://", "$ ", "- [ ] ", "\\"]
+)
+def test_long_noise_is_read_in_one_go(piece: str) -> None:
+    text = (piece * 40_000)[:40_000] + " /etc/hosts"
+    assert all(item.kind in KINDS for item in extract(text))

@@ -20,10 +20,12 @@ from .text import arguments_of, calls_of, readable
 # Of a long text its beginning and its end: decisions stand there, and noise in between must not cost seconds.
 LOOKED_AT = 40_000
 LONGEST = 300
+# What is longer is no sentence and no path; patterns with two ends take the square of it.
+LOOKED_AT_ONCE = 1000
 
 _SHELLS = frozenset({"bash", "sh", "shell", "zsh", "console", "terminal", "shellsession", "powershell"})
 _SHELL_TOOLS = re.compile(r"(?i)(bash|shell|terminal|exec|run_?command|cmd|process)")
-_FENCE = re.compile(r"```[ \t]*([\w+-]*)[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_FENCE = re.compile(r"```[ \t]*([\w+-]{0,40})[^\n`]{0,200}\n(.*?)(?:```|\Z)", re.DOTALL)
 _URL = re.compile(r"\b(?:https?|ftp|ssh|git|wss?|file)://[^\s<>\"'`|()\[\]{},。;）】」]+", re.IGNORECASE)
 _PATH = re.compile(
     r"""
@@ -34,8 +36,6 @@ _PATH = re.compile(
     """,
     re.VERBOSE,
 )
-# Paths hold no blanks; a quick look spares the slow one.
-_WITH_SLASH = re.compile(r"\S*[/\\]\S*")
 _INLINE = re.compile(r"`([^`\n]{2,300})`")
 # In backticks a word with options is a command, whatever the program.
 _FLAGGED = re.compile(r"[a-z][\w.-]+ (?:[^`]* )?--?[A-Za-z]")
@@ -94,8 +94,9 @@ def _places(text: str) -> Iterator[Item]:
         return
     for url in _URL.findall(text):
         yield Item("url", url.rstrip(".,:;!?*_"))
-    for word in _WITH_SLASH.findall(_URL.sub(" ", text)):
-        for path in _PATH.findall(word):
+    for word in _URL.sub(" ", text).split():
+        # Paths hold no blanks; a quick look spares the slow one.
+        for path in _PATH.findall(word[:LOOKED_AT_ONCE]) if "/" in word or "\\" in word else ():
             cleaned = path.rstrip(".,:;!?")
             if len(cleaned) > 3:
                 yield Item("path", cleaned)
@@ -172,7 +173,7 @@ def _argument(call: dict[str, Any]) -> str | None:
 
 def _statements(prose: str) -> Iterator[Item]:
     for sentence in _sentences(prose):
-        lowered = sentence.lower()
+        lowered = sentence[:LOOKED_AT_ONCE].lower()
         if (_MARK.search(sentence) or _cued("TODO", lowered)) and not _cued("DONE", lowered):
             yield Item("todo", sentence[:LONGEST])
         elif _cued("DECISION", lowered) and not _cued("UNDECIDED", lowered):
