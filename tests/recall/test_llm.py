@@ -95,6 +95,14 @@ class TestSummaries:
         endpoint.reply = lambda request: "ALPHA" if "alpha" in request["messages"][1]["content"] else "BETA"
         assert {each["session_id"]: each["summary"] for each in self.found(db, endpoint)} == {"a": "ALPHA", "b": "BETA"}
 
+    def test_credentials_are_not_sent(self, db: SessionDB, tell: Tell, endpoint: ChatEndpoint) -> None:
+        secret = "ghp_" + "a1B2" * 9
+        tell("a", f"port 8443, and the token is {secret}", "noted")
+        self.found(db, endpoint)
+        give_title(db, "a", endpoint.endpoint())
+        assert len(endpoint.requests) == 2
+        assert secret not in str(endpoint.requests)
+
     def test_some_run_side_by_side_and_not_more(self, db: SessionDB, tell: Tell, endpoint: ChatEndpoint) -> None:
         for number in range(5):
             tell(f"s{number}", "port 8443")
