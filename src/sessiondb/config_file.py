@@ -17,6 +17,8 @@
         trigrams: auto                # or on, off: the index for parts of words and words with slips
     display:
       resume_display: full            # or minimal
+    redact:
+      on_write: false                 # or true: credentials are left out of what is stored
 
 `${VAR}` is replaced from the environment, in the values that are used; each of its variables must be set.
 """
@@ -116,8 +118,8 @@ KEYS: dict[str, dict[str, Check]] = {
         "trigrams": _trigrams,
     },
     "mysql": _SERVER,
-    "memory": {},
     "ssh": {"program": text},
+    "memory": {},
 }
 
 
@@ -130,6 +132,7 @@ class ConfigFile:
         top = self._top = self._mapping(values, "the file")
         self._values = self._mapping(top.get("sessiondb"), "sessiondb")
         self._display = self._mapping(top.get("display"), "display")
+        self._redact = self._mapping(top.get("redact"), "redact")
 
     def provider(self) -> str | None:
         named = self._values.get("provider")
@@ -141,6 +144,13 @@ class ConfigFile:
         if given is None:
             return "full", "default"
         return self._value(_one_of("full", "minimal"), given, "display.resume_display"), self.name
+
+    def redact_on_write(self) -> tuple[bool, str]:
+        """Whether credentials are left out of what is stored, and where that was said."""
+        given = self._redact.get("on_write")
+        if given is None:
+            return False, "default"
+        return self._value(_yes_or_no, given, "redact.on_write"), self.name
 
     def retention(self) -> dict[str, Any]:
         """How long the sessions of each source are kept, by source; nothing is ever removed by itself."""
@@ -170,10 +180,24 @@ class ConfigFile:
             key: self._value(checks[key], value, f"{name}.{key}") for key, value in given.items() if value is not None
         }
 
+    def parts(self, name: str, checks: Mapping[str, Check]) -> dict[str, dict[str, Any]]:
+        """Sections by name below a section, such as the policies of `reset_by_platform`."""
+        given = self._mapping(self._top.get(name), name)
+        inner = ConfigFile(self.name, {f"{name}.{key}": value for key, value in given.items()}, self._env)
+        return {str(key): inner.part(f"{name}.{key}", checks) for key in given}
+
+    def single(self, name: str, check: Check) -> Any:
+        """A value beside `sessiondb`; None when it is not set."""
+        given = self._top.get(name)
+        return None if given is None else self._value(check, given, name)
+
     def warnings(self) -> Iterator[str]:
         """What nobody reads, so that a misspelt key is seen."""
         for key in self._unknown():
             yield f"{self.name}: unknown key sessiondb.{key} is ignored"
+        for key in self._redact:
+            if key != "on_write":
+                yield f"{self.name}: unknown key redact.{key} is ignored"
 
     def _unknown(self) -> Iterator[str]:
         for key, value in self._values.items():

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from sessiondb import SessionDB
+from sessiondb.gateway.keys import Source
+from sessiondb.gateway.router import Router
 from sessiondb.importers import known
 from sessiondb.importers.runner import Runner
 from sessiondb.tools.seed_shape import seed_shape
@@ -108,3 +110,12 @@ def test_session_search_retrieves_and_summarizes(db: SessionDB) -> None:
     answer = seed_shape(session_search(db, {"query": "proxy port", "summarize": True}))
     assert (answer["success"], answer["count"], answer["sessions_searched"]) == (True, 1, 1)
     assert "the proxy has port 8443" in answer["results"][0]["summary"]
+
+
+def test_gateway_keeps_the_active_session_over_restarts(path: Path) -> None:
+    source = Source("telegram", chat_id="42", user_id="ann")
+    found = set()
+    for _ in range(3):
+        with SessionDB(path) as db:
+            found.add(Router(db).resolve(source).session_id)
+    assert len(found) == 1

@@ -65,6 +65,7 @@ CASES = {
     "pull": ["pull", "memory://"],
     "push": ["push", "memory://"],
     "recall": ["recall"],
+    "scrub": ["scrub", "--dry-run"],
     "rename": ["rename", "a", "new"],
     "repair": ["repair"],
     "resume": ["resume", "a"],
