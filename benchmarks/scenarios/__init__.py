@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..setting import Scenario
-from . import appending, commands, histories, listing, loading, mariadb, opening, searching, servers, writers
+from . import appending, commands, histories, listing, loading, mariadb, opening, recalling, searching, servers, writers
 
 SCENARIOS: dict[str, Scenario] = {
     "append": appending.append,
@@ -14,6 +14,7 @@ SCENARIOS: dict[str, Scenario] = {
     "list": listing.list_by_activity,
     "open": opening.open_and_import,
     "search": searching.search,
+    "recall": recalling.recall,
     "commands": commands.commands,
     "writers": writers.writers,
     "postgres": servers.postgres,

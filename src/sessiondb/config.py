@@ -99,6 +99,14 @@ def load(place: Place | None = None, *, env: Env | None = None) -> Settings:
     return Settings(provider, options, home, resume, file.retention(), origins, tuple(file.warnings()), redacting)
 
 
+def part(name: str, checks: Mapping[str, Any], *, env: Env | None = None) -> dict[str, Any]:
+    """The checked section of config.yaml that a part of the program reads for itself, such as `llm`. Raises Invalid."""
+    from . import config_file
+
+    env = os.environ if env is None else env
+    return config_file.read(home_directory(env), env).part(name, checks)
+
+
 def _choose(place: Place | None, env: Env, file: ConfigFile) -> tuple[str, dict[str, Any], str]:
     """Provider, location, and where they were named."""
     if place is not None:

@@ -7,8 +7,9 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,9 @@ from sessiondb.gateway.router import Router
 from sessiondb.gateway.transcripts import Transcripts, read_index, read_transcript
 from sessiondb.gateway.watcher import Watcher
 from sessiondb.testing import FakeClock
+from sessiondb.titling import Titler, give_title
+from sessiondb.tools.seed_shape import seed_shape
+from sessiondb.tools.session_search import session_search
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 DAY = 86_400.0
@@ -383,6 +387,50 @@ def test_default_store_is_one_file_in_the_home(tmp_path: Path, monkeypatch: pyte
     with sessiondb.open() as db:
         db.create_session("s", "cli")
     assert (tmp_path / "home" / "state.db").exists()
+
+
+# --- titles by themselves, and the tool ---
+
+
+def test_title_is_generated_after_the_first_exchange(db: SessionDB) -> None:
+    titler = Titler(db)
+    db.create_session("s", "cli")
+    db.append_message("s", "user", "Hi! Please refactor the auth module of the shop")
+    titler.after_exchange("s")
+    titler.wait()
+    assert db.get_session_title("s") is None
+    db.append_message("s", "assistant", "Of course.")
+    assert give_title(db, "s") == "refactor the auth module of the shop"
+    assert give_title(db, "s") is None
+
+
+def test_title_waits_for_its_session(db: SessionDB) -> None:
+    titler = Titler(db)
+    assert titler.set_title("s", "my research project") is False
+    db.create_session("s", "cli")
+    titler.session_began("s")
+    assert db.get_session_title("s") == "my research project"
+
+
+def test_session_search_groups_hits_with_context_and_summaries(db: SessionDB) -> None:
+    for name in ("one", "two"):
+        db.create_session(name, "cli")
+        for text in ("what about the proxy?", "the proxy has port 8443", "good"):
+            db.append_message(name, "user", text)
+
+    def summarize(db: SessionDB, query: str, results: Sequence[dict[str, Any]]) -> None:
+        for result in results:
+            result["summary"] = f"about {query}"
+
+    answer = seed_shape(session_search(db, {"query": "port 8443", "summarize": True}, summarize=summarize))
+    assert {each["session_id"] for each in answer["results"]} == {"one", "two"}
+    assert [each["summary"] for each in answer["results"]] == ["about port 8443"] * 2
+    plain = session_search(db, {"query": "port 8443"})["results"][0]
+    assert [each["content"] for each in plain["messages"]] == [
+        "what about the proxy?",
+        "the proxy has port 8443",
+        "good",
+    ]
 
 
 # --- the gateway ---

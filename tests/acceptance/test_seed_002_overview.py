@@ -12,6 +12,8 @@ from sessiondb.gateway.keys import Source
 from sessiondb.gateway.router import Router
 from sessiondb.importers import known
 from sessiondb.importers.runner import Runner
+from sessiondb.tools.seed_shape import seed_shape
+from sessiondb.tools.session_search import session_search
 
 
 @pytest.fixture
@@ -100,6 +102,14 @@ def test_legacy_json_and_jsonl_files_are_imported(db: SessionDB, tmp_path: Path)
     for name in ("20260101_100000_aaaaaa", "20260101_110000_bbbbbbbb"):
         said = [row["content"] for row in db.get_messages(name) if row["role"] != "meta"]
         assert said == ["hello", "hi"]
+
+
+def test_session_search_retrieves_and_summarizes(db: SessionDB) -> None:
+    db.create_session("s", "cli")
+    db.append_message("s", "user", "the proxy has port 8443")
+    answer = seed_shape(session_search(db, {"query": "proxy port", "summarize": True}))
+    assert (answer["success"], answer["count"], answer["sessions_searched"]) == (True, 1, 1)
+    assert "the proxy has port 8443" in answer["results"][0]["summary"]
 
 
 def test_gateway_keeps_the_active_session_over_restarts(path: Path) -> None:

@@ -45,7 +45,8 @@ class AsyncSearch(AsyncHandle):
         whose title matches come first, as hits with `matched` "title".
 
         `mode` "substring", "fuzzy" or "regex" reads the messages themselves, newest first, for `deadline` seconds at
-        most. The answer is a list that also knows `total`, `index_lag`, `notices` and `did_you_mean`.
+        most; so does a query of `kind:` alone. The answer is a list that also knows `total`, `index_lag`, `notices` and
+        `did_you_mean`.
         """
         return await self._read(
             lambda db: db.search_messages(

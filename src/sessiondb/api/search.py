@@ -67,7 +67,8 @@ class Search(Handle):
         whose title matches come first, as hits with `matched` "title".
 
         `mode` "substring", "fuzzy" or "regex" reads the messages themselves, newest first, for `deadline` seconds at
-        most. The answer is a list that also knows `total`, `index_lag`, `notices` and `did_you_mean`.
+        most; so does a query of `kind:` alone. The answer is a list that also knows `total`, `index_lag`, `notices` and
+        `did_you_mean`.
         """
         if not isinstance(query, str):
             raise Invalid(f"the query must be text, not {type(query).__name__}")
@@ -77,7 +78,7 @@ class Search(Handle):
         if order not in _ORDERS:
             raise Invalid(f"unknown order {order!r}; use one of {', '.join(_ORDERS)}")
         if mode == _WORDS:
-            return self._search_words(query, chosen, messages, page, _ORDERS[order])
+            return self._search_words(query, chosen, messages, page, _ORDERS[order], deadline)
         return self._search_text(query, mode, chosen, messages, page, order == "oldest", deadline)
 
     def index(self, tick: Callable[[int, int], None] | None = None) -> None:
@@ -90,13 +91,15 @@ class Search(Handle):
     # --- words ---
 
     def _search_words(
-        self, box: str, where: Filter, messages: MessageFilter, page: Page, order: SearchOrder
+        self, box: str, where: Filter, messages: MessageFilter, page: Page, order: SearchOrder, deadline: float
     ) -> SearchResults:
         from ..search.query import narrow, parse
 
         query, now = parse(box), self._clock()
         if query.filters:
             where, messages = narrow(query, where, messages, now)
+        if query.lists:
+            return self._search_kinds(query, where, messages, page, order == "oldest", deadline)
         titled = self._titled(query, where, messages) if order == "relevance" else []
         shown = titled[page.offset :][: page.limit]
         rest = _after_titles(page, len(titled))
@@ -108,7 +111,7 @@ class Search(Handle):
 
     def _titled(self, query: Query, where: Filter, messages: MessageFilter) -> list[SessionRow]:
         """Sessions whose title matches; none when messages of a kind are asked for, which a title is not."""
-        if query.node is None or messages.roles or query.tools:
+        if query.node is None or messages.roles or query.looks_at_rows:
             return []
         if messages.since is not None and where.active_since is None:
             where = replace(where, active_since=messages.since)
@@ -152,6 +155,19 @@ class Search(Handle):
 
         return self.provider.search(parse(word), Filter(), MessageFilter(), Page(1), "newest", self._clock()).total > 0
 
+    # --- kinds of things ---
+
+    def _search_kinds(
+        self, query: Query, where: Filter, messages: MessageFilter, page: Page, oldest: bool, deadline: float
+    ) -> SearchResults:
+        """The messages that hold such things, the newest (or oldest) first."""
+        from ..search.modes import admitted
+        from ..search.snippet import items_snippet
+
+        rows = self.provider.scan_messages(where, messages, newest=not oldest)
+        found = admitted(rows, query, page, _positive(deadline))
+        return SearchResults(self._hits(found, lambda message: items_snippet(message, query.kinds)), found)
+
     # --- texts ---
 
     def _search_text(
@@ -168,8 +184,7 @@ class Search(Handle):
             raise Invalid(f"unknown mode {mode!r}; use one of {', '.join((_WORDS, *_TEXT_MODES))}")
         if not getattr(self.features, f"{mode}_search"):
             raise NotSupported(f"{self.provider.name} offers no search by {mode}; use mode='words'")
-        if not deadline > 0:
-            raise Invalid(f"deadline must be a positive number of seconds, not {deadline!r}")
+        _positive(deadline)
         from ..search.modes import finder, searched_text
         from ..search.snippet import places_snippet
 
@@ -204,6 +219,12 @@ class Search(Handle):
                 "score": match.score,
                 "matched": "message",
             }
+
+
+def _positive(deadline: float) -> float:
+    if not deadline > 0:
+        raise Invalid(f"deadline must be a positive number of seconds, not {deadline!r}")
+    return deadline
 
 
 def _chosen(

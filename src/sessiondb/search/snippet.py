@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -122,6 +122,19 @@ def places_snippet(text: str, places: Sequence[tuple[int, int]], *, width: int =
     end = min(len(text), max(start + longest, places[0][1] if places else 0))
     shown = [_Mark(0, 0, 0, *place) for place in places]
     return CUT * (start > 0) + _marked(text, start, end, shown) + CUT * (end < len(text))
+
+
+def items_snippet(row: MessageRow, kinds: Collection[str]) -> str:
+    """The text around the first thing of these kinds, each marked; a command that a tool ran stands for itself."""
+    from .kinds import items
+
+    text, found = readable(row), items(row, kinds)
+    starts = ((text.find(item.text), item.text) for item in found)
+    places = sorted({(start, start + len(thing)) for start, thing in starts if start >= 0})
+    apart = [place for number, place in enumerate(places) if not number or place[0] >= places[number - 1][1]]
+    if found and not apart:
+        return OPEN + found[0].text + CLOSE
+    return places_snippet(text, apart)
 
 
 def _marks(text: str, node: Node | None, words: Sequence[str], places: Places) -> list[_Mark]:

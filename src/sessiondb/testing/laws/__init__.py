@@ -29,7 +29,7 @@ from .moving import CatalogueLaws, LoadLaws
 from .oracle import OracleLaws
 from .revision import RevisionLaws
 from .rewriting import ClearLaws, ForkLaws, ReplaceLaws, RewindLaws
-from .search import HitLaws, NarrowLaws, SearchOrderLaws, WordLaws
+from .search import HitLaws, KindLaws, NarrowLaws, SearchOrderLaws, WordLaws
 from .sessions import ChangeLaws, CountLaws, EndLaws, ResolveLaws, SessionLaws
 from .tags import ShelfLaws, TagLaws
 from .text import TextLaws
@@ -53,7 +53,7 @@ GROUPS: tuple[type[LawBase], ...] = (
     OrderLaws, PreviewLaws, ChildrenLaws, FilterLaws,
     DeleteLaws, RestoreLaws, RelinkLaws, EmptyTrashLaws, PruneLaws, ExportLaws, ImportLaws,
     CatalogueLaws, LoadLaws,
-    WordLaws, HitLaws, NarrowLaws, SearchOrderLaws, TextLaws,
+    WordLaws, HitLaws, KindLaws, NarrowLaws, SearchOrderLaws, TextLaws,
     SessionInputLaws, UsageInputLaws, MessageInputLaws, PageInputLaws, ErrorLaws, ClosedLaws,
     BindingLaws, HandoverLaws, NoBindingLaws,
     LedgerLaws, MetaLaws, StatsLaws, InsightLaws, HealthLaws, ThreadLaws, LifeLaws, OracleLaws,

@@ -10,8 +10,7 @@ from ....models import Filter, Match, Matches, MessageFilter, MessageRow, Page, 
 from ....search import rank
 from ....search.nodes import And, Leaf, Phrase, Term
 from ....search.query import Query
-from ....search.scan import WEIGHED, Weighing, kept
-from ....search.text import uses_tools
+from ....search.scan import LOOKED_AT, NOT_ALL_LOOKED_AT, WEIGHED, Weighing, kept
 from ....sql import rows
 from ....sql.driver import Row
 from ....sql.escape import unescape
@@ -71,6 +70,7 @@ class Answer:
         self.counts: dict[Leaf | None, int] = {}
         # The rarity of a single word weighs all its messages alike: it is found out when there are any.
         self.alone = len(self.leaves) == 1
+        self.looked_at, self.cut_short = 0, False
         self.by_session = where != _EVERYTHING
         self.unfiltered = not self.by_session and messages == _VISIBLE
         self.where = sessions_where(where)
@@ -91,7 +91,7 @@ class Answer:
             hits = self._indexed(expression, False, rarities, size, now, oldest=order == "oldest")
             total = self._estimated(hits, size)
         if not hits and not fresh:
-            return Matches((), 0, self.snapshot.lag, self.query.notices)
+            return self._told([], 0, page, order, size)
         if self.alone and (size is None or len(hits) < size):
             self.counts[self.leaves[0]] = len(hits) + len(fresh)
         if total > len(hits):
@@ -101,7 +101,8 @@ class Answer:
     def _told(self, hits: list[Hit], total: int, page: Page, order: SearchOrder, size: int | None) -> Matches:
         end = None if page.limit is None else page.offset + page.limit
         shown = self._page(_ordered(hits, order, size)[page.offset : end])
-        return Matches(shown, total, self.snapshot.lag, self.query.notices)
+        notices = (*self.query.notices, *([NOT_ALL_LOOKED_AT] if self.cut_short else []))
+        return Matches(shown, total, self.snapshot.lag, notices)
 
     def _span(self, sessions: Sequence[str]) -> tuple[int, int]:
         """Sessions are runs of ids: telling the index which saves it from walking all matches of a common word."""
@@ -163,7 +164,7 @@ class Answer:
             wanted = -1 if size is None else size - len(hits)
             found = self._next(expression, rarities, (low, high), wanted, now, oldest)
             hits += [Hit(each, automated, score) for each, score in self._that_count(found)]
-            if len(found) < wanted or wanted < 0:
+            if len(found) < wanted or wanted < 0 or self._looked_at_enough():
                 break
             low, high = (found[-1][0] + 1, high) if oldest else (low, found[-1][0] - 1)
         return hits
@@ -205,13 +206,18 @@ class Answer:
         return self.tx.rows(sql, {**self.where.params, **given, **params, "now": now})
 
     def _that_count(self, found: list[Row]) -> list[Row]:
-        stale, tools = self.snapshot.stale, self.query.tools
+        stale = self.snapshot.stale
         if stale:
             found = [row for row in found if row[0] not in stale]
-        if tools:
-            using = {row["id"] for row in self._messages([row[0] for row in found]) if uses_tools(row, tools)}
-            found = [row for row in found if row[0] in using]
+        if self.query.looks_at_rows:
+            self.looked_at += len(found)
+            admitted = {row["id"] for row in self._messages([row[0] for row in found]) if self.query.admits(row)}
+            found = [row for row in found if row[0] in admitted]
         return found
+
+    def _looked_at_enough(self) -> bool:
+        self.cut_short = self.cut_short or self.looked_at >= LOOKED_AT
+        return self.cut_short
 
     def _most(self) -> int:
         """No more match than have the rarest of the words that all must have."""
