@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     "wanted",
     choices=("jsonl", "markdown", "html", "openai", "sharegpt", "sharegpt-hermes", "csv"),
     help="What to write; without it the end of FILE says, and jsonl is meant.",
+    registered="exporters",
 )
 @options.reading
 def command(db: SessionDB, file: str | None, where: Filter, session_id: str | None, wanted: str | None) -> None:
