@@ -67,6 +67,7 @@ TABLES: dict[str, dict[str, str]] = {
     # In this order the end of a file's name is looked at.
     "exporters": {
         "openai": "sessiondb.exporters.openai_chat",
+        "otlp": "sessiondb.exporters.otlp",
         "sharegpt": "sessiondb.exporters.sharegpt",
         "sharegpt-hermes": "sessiondb.exporters.sharegpt_hermes",
         "jsonl": "sessiondb.exporters.jsonl",
@@ -100,6 +101,7 @@ TABLES: dict[str, dict[str, str]] = {
         "repair": "sessiondb.cli.repair:command",
         "restore": "sessiondb.cli.restore:command",
         "resume": "sessiondb.cli.resume:command",
+        "scrub": "sessiondb.cli.scrub:command",
         "search": "sessiondb.cli.search:command",
         "sessions": "sessiondb.cli.sessions:command",
         "show": "sessiondb.cli.show:command",
