@@ -100,7 +100,7 @@ class Task:
 
 
 def _typed(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What a person typed, out of the marks around it; the output of a tool joins the line before it, which names it."""
+    """What a person typed, out of the marks around it; a tool's output joins the line that names the tool."""
     made: list[dict[str, Any]] = []
     heads_output = False
     for block in blocks:
