@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .bindings import Bindable
 from .errors import NotSupported
 from .models import (
     SESSION_FACTS,
@@ -62,6 +63,8 @@ class Features:
     substring_search: bool = True
     fuzzy_search: bool = True
     regex_search: bool = True
+    # Are the bindings of a gateway kept, each change and all that belongs to it in one transaction?
+    bindings: bool = False
     # Is there an index for parts of words and words with slips, or are messages read until the deadline? Of each store.
     indexed_text_search: bool = False
     # Can texts be changed where they stand, in the trash too? What `scrub` needs.
@@ -74,7 +77,7 @@ def activity_order(counted: Activity) -> tuple[float, str, str]:
     return counted.since, counted.role, counted.tool_name or ""
 
 
-class SessionDBProvider(Movable, ABC):
+class SessionDBProvider(Movable, Bindable, ABC):
     """Stores sessions and messages; one instance per store, safe to use from many threads."""
 
     name: str
@@ -206,6 +209,15 @@ class SessionDBProvider(Movable, ABC):
 
     @abstractmethod
     def count_messages(self, session_id: str | None = None) -> int: ...
+
+    def find_keys(self, session_ids: Sequence[str], keys: Sequence[str]) -> dict[str, str]:
+        """Of these message keys those that one of the sessions has, with that session."""
+        found = {
+            row["message_key"]: session_id
+            for session_id in session_ids
+            for row in self.get_messages(session_id, include_inactive=True)
+        }
+        return {key: found[key] for key in keys if key in found}
 
     @abstractmethod
     def replace_messages(self, session_id: str, messages: Sequence[Draft]) -> list[int]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 from ..db import SessionDB
+from ..errors import NotFound
 from ..models import Filter
 from . import answers, options, output
 from .progress import Progress
@@ -131,6 +132,8 @@ def _opened(file: str) -> Iterator[TextIO]:
         with open(place, "w", encoding="utf-8") as stream:
             yield stream
         return
+    if not os.path.isdir(os.path.dirname(place)):
+        raise NotFound(f"no directory {os.path.dirname(place)!r} to write {os.path.basename(place)!r} into")
     with _complete_or_absent(place) as stream:
         yield stream
 

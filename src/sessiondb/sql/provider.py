@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .bindings import BindingPrimitives
 from .lineage import LineagePrimitives
 from .merges import MergePrimitives
 from .messages import MessagePrimitives
@@ -23,5 +24,6 @@ class SQLProvider(
     LineagePrimitives,
     TrashPrimitives,
     StatPrimitives,
+    BindingPrimitives,
 ):
     """Every primitive but life, health and size, which are the backend's."""

@@ -53,7 +53,7 @@ class Handle:
 
 class SQLiteProvider(SQLProvider):
     name = "sqlite"
-    features = Features(indexed_search=True, revision=True)
+    features = Features(indexed_search=True, bindings=True, revision=True)
 
     def __init__(self) -> None:
         self.path: str | None = None

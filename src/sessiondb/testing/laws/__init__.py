@@ -14,6 +14,7 @@ from ..clock import FakeClock
 from ..requires import leave_out_what_does_not_apply
 from .appending import BatchLaws, ExpectationLaws, KeyLaws
 from .base import LawBase, NewSession, NewStore, OpenProvider
+from .bindings import BindingLaws, HandoverLaws, NoBindingLaws
 from .closed import ClosedLaws
 from .exact import ExactLaws
 from .facts import HealthLaws, InsightLaws, MetaLaws, StatsLaws
@@ -54,6 +55,7 @@ GROUPS: tuple[type[LawBase], ...] = (
     CatalogueLaws, LoadLaws,
     WordLaws, HitLaws, NarrowLaws, SearchOrderLaws, TextLaws,
     SessionInputLaws, UsageInputLaws, MessageInputLaws, PageInputLaws, ErrorLaws, ClosedLaws,
+    BindingLaws, HandoverLaws, NoBindingLaws,
     LedgerLaws, MetaLaws, StatsLaws, InsightLaws, HealthLaws, ThreadLaws, LifeLaws, OracleLaws,
 )  # fmt: skip
 
