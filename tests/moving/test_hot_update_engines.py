@@ -145,6 +145,6 @@ def as_before(place: Place) -> None:
         }
         connection = pymysql.connect(**arguments, autocommit=True, ssl_disabled=True)
         with connection.cursor() as cursor:
-            cursor.execute("UPDATE schema_version SET version = 1001")
+            cursor.execute(f"UPDATE schema_version SET version = {updating.VERSION}")
             cursor.execute("ALTER TABLE sessions DROP COLUMN IF EXISTS newer")
         connection.close()
