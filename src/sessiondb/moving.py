@@ -167,6 +167,9 @@ class Movable:
             complete=complete,
         )
 
+    def expect_load(self) -> None:
+        """Told before an empty store is filled: what is quicker done at once may wait for `update_index`."""
+
     def load(self: SessionDBProvider, parts: Sequence[Part]) -> dict[str, str]:  # type: ignore[misc]
         """Store parts of different sessions, all or nothing: rows, positions, terms, flags and counters as they are.
 
