@@ -348,6 +348,9 @@ class Move:
         self._leave_homeless()
 
     def _leave_homeless(self) -> None:
+        self.summary.notes += self.source.left_out()
+        for row in self.source.unreadable_sessions():
+            self.quarantine.put("session", str(row["id"]), "it cannot be read", row)
         for row in self.source.homeless():
             self.quarantine.put(
                 "message", f"message {row['id']}", f"its session {row['session_id']!r} is not there", row

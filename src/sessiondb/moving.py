@@ -228,6 +228,14 @@ class Movable:
         """Messages whose session does not exist, as stored."""
         return iter(())
 
+    def unreadable_sessions(self) -> Iterator[Row]:
+        """Sessions that are in no catalogue because their row cannot be read, with what of it can."""
+        return iter(())
+
+    def left_out(self) -> list[str]:
+        """What the source keeps beside conversations that has no place in another store, told in sentences."""
+        return []
+
 
 def taken(session_id: str) -> AlreadyExists:
     return AlreadyExists(f"session {session_id!r} was created meanwhile; run it again")

@@ -174,7 +174,7 @@ class MySQLTx:
         assert found is not None, f"no row of values: {sql}"
         ids: list[int] = []
         with self.connection.raw.cursor() as cursor:
-            for batch in self._batches(found[1], params):
+            for batch in self._batches(cursor, found[1], params):
                 step = self.connection.id_step() if len(batch) > 1 else 1
                 self._send(cursor, f"{text[: found.start(1)]}{', '.join(batch)}")
                 first = int(cursor.lastrowid)
@@ -183,11 +183,11 @@ class MySQLTx:
                 ids += range(first, first + step * len(batch), step)
         return ids
 
-    def _batches(self, row: str, params: Sequence[Params]) -> Iterator[list[str]]:
+    def _batches(self, cursor: Any, row: str, params: Sequence[Params]) -> Iterator[list[str]]:
         batch: list[str] = []
         size = 0
         for each in params:
-            text = row % self._literals(storable(each))
+            text = cursor.mogrify(row, storable(each))
             if batch and size + len(text) > BATCH_BYTES:
                 yield batch
                 batch, size = [], 0
@@ -195,11 +195,6 @@ class MySQLTx:
             size += len(text)
         if batch:
             yield batch
-
-    def _literals(self, params: Params) -> dict[str, str]:
-        # Most columns of most rows are empty: asking the driver about each costs more than the rest of the row.
-        literal = self.connection.raw.literal
-        return {name: "NULL" if value is None else literal(value) for name, value in params.items()}
 
     def _execute(self, cursor: Any, sql: str, params: Params) -> None:
         self._send(cursor, cursor.mogrify(MYSQL.text(sql), storable(params)))

@@ -14,10 +14,12 @@ from ...sql.driver import Tx
 from . import trigrams
 from .connection import PostgresTx
 from .dialect import dialect, quoted
-from .opening import LOCK_SECONDS, opened
+from .opening import opened
 from .pool import Options, Pool
 from .schema import LOCK, preparations
 
+# Who uses the store already is not kept waiting for long.
+LOCK_SECONDS = 2.0
 # Not the lock of schemas: the index of letters is made under that one at the same time.
 OWN_LOCK = LOCK - 1
 _WORDS = {"search_tokens_tsv": "USING gin (tsv)", "search_tokens_long": "USING gin (tsv) WHERE chunks > 1"}
