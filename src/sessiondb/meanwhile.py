@@ -13,7 +13,7 @@ class Meanwhile:
 
     def __init__(self, work: Callable[[Reached], None]) -> None:
         self._work = work
-        self._error: BaseException | None = None
+        self._error: Exception | None = None
         self._reached: tuple[int, int] | None = None
         self._thread = threading.Thread(target=self._run, daemon=True, name="sessiondb-meanwhile")
         self._thread.start()
@@ -21,7 +21,7 @@ class Meanwhile:
     def _run(self) -> None:
         try:
             self._work(self._note)
-        except BaseException as exc:
+        except Exception as exc:  # noqa: BLE001  # raised again by `wait`
             self._error = exc
 
     def _note(self, done: int, total: int) -> None:
