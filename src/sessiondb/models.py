@@ -71,19 +71,27 @@ MEDIA_REF_COLUMNS = ("id", "session_id", "message_id", "kind", "path", "mime_typ
 IMPORT_FILE_COLUMNS = ("path", "inode", "size", "mtime", "read_offset", "head_hash", "origin", "state")
 
 
-@dataclass(slots=True)
 class Draft:
     """A message ready to be stored: `values` holds every stored column but id, seq, term and active.
 
     `seq` is set only by imports, which keep the positions of the original.
     """
 
-    values: dict[str, Any]
-    digest: int
-    calls: Sequence[dict[str, Any]] = ()
-    media: Sequence[dict[str, Any]] = ()
-    seq: int | None = None
-    active: int = 1
+    # One is made for every message: spelled out, because generic methods take longer than the checks.
+    __slots__ = ("active", "calls", "digest", "media", "seq", "values")
+
+    def __init__(
+        self,
+        values: dict[str, Any],
+        digest: int,
+        calls: Sequence[dict[str, Any]] = (),
+        media: Sequence[dict[str, Any]] = (),
+        seq: int | None = None,
+        active: int = 1,
+    ) -> None:
+        self.values, self.digest, self.calls, self.media, self.seq, self.active = (
+            values, digest, calls, media, seq, active,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +112,7 @@ class Filter:
     user_id: str | None = None
     chat_id: str | None = None
     session_key: str | None = None
+    session_key_prefix: str | None = None
     model: str | None = None
     cwd: str | None = None
     tags: Sequence[str] = ()

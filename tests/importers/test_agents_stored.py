@@ -75,6 +75,10 @@ def test_children_stand_below_their_parents(db: SessionDB, bring: Bring, home: P
         "019fc713-a020-7000-8000-000000000007": (CODEX, "subagent"),
         "88888888-8888-4888-8888-888888888888": (GEMINI, "subagent"),
         "ses_02child": ("ses_01main", "subagent"),
+        "d0000000-0000-4000-8000-00000000000d": ("c0000000-0000-4000-8000-00000000000c", "subagent"),
+        "0002": ("0001", "subagent"),
+        "scout:k1": ("k1", "subagent"),
+        "p2": ("p1", "fork"),
     }
 
 
@@ -135,3 +139,17 @@ def test_the_conversation_that_changed_last_is_listed_first(db: SessionDB, bring
         os.utime(path, (1_790_000_000 - age, 1_790_000_000 - age))
     bring(*paths)
     assert [row["id"] for row in db.list_sessions_rich(order_by="activity")] == wanted
+
+
+def test_a_title_given_later_in_another_file_arrives(db: SessionDB, bring: Bring, home: Path) -> None:
+    """Codex names a thread in its index, older versions of Claude Code in the file of a later conversation."""
+    named, summed = "019fc712-b5c0-7000-8000-000000000005", "55555555-5555-4555-8555-555555555555"
+    bring(home)
+    assert (stored(db, named)["title"], stored(db, summed)["title"]) == ("Another way", "Old talk about taxes")
+    with (home / "codex" / "session_index.jsonl").open("a") as file:
+        file.write(f'{{"id": "{named}", "thread_name": "Named at last"}}\n')
+    summary = '{"type":"summary","summary":"Taxes, late","leafUuid":"w9"}\n'
+    (next(home.rglob("33333333*.jsonl")).parent / "later.jsonl").write_text(summary)
+    again = bring(home)
+    assert (stored(db, named)["title"], stored(db, summed)["title"]) == ("Named at last", "Taxes, late")
+    assert (again.total("new"), again.total("messages"), again.total("updated")) == (0, 0, 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import runpy
 from pathlib import Path
 
@@ -104,6 +105,35 @@ class TestHermesFiles:
         (tmp_path / "sessions" / "session_root.json").write_text(json.dumps({**HERMES_SESSION, "session_id": "root"}))
         bring(tmp_path)
         assert contents(db, "root") == ["fix the build", "running", "ok"]
+
+    def test_what_was_read_from_files_and_then_stands_in_the_database_is_there_once(
+        self, db: SessionDB, bring: Bring, tmp_path: Path
+    ) -> None:
+        (tmp_path / "sessions").mkdir()
+        said = [
+            {"role": "session_meta", "platform": "cli", "timestamp": "2026-05-01T09:00:00+00:00"},
+            {"role": "user", "content": "fix the build", "timestamp": "2026-05-01T09:00:00.700+00:00"},
+            {"role": "assistant", "content": "running", "timestamp": "2026-05-01T09:00:01.700+00:00"},
+            {"role": "assistant", "content": "only in the file", "timestamp": "2026-05-01T09:00:01.800+00:00"},
+        ]
+        (tmp_path / "sessions" / "root.jsonl").write_bytes(b"".join(json.dumps(each).encode() + b"\n" for each in said))
+        bring(tmp_path)
+        hermes_database(tmp_path / "state.db")
+        for _ in range(2):
+            os.utime(tmp_path / "state.db")
+            bring(tmp_path)
+            spoken = [each for each in db.get_messages("root") if each["role"] != "meta"]
+            assert [each["content"] for each in spoken] == ["fix the build", "running", "only in the file", "ok"]
+            assert spoken[0]["timestamp"] == 1777626001.0
+
+    def test_what_the_gateways_index_tells_later_arrives(self, db: SessionDB, bring: Bring, tmp_path: Path) -> None:
+        index = hermes_files(tmp_path / "sessions") / "sessions.json"
+        whole = index.read_bytes()
+        index.write_bytes(whole.replace(b'"input_tokens": 30', b'"input_tokens": 3'))
+        bring(tmp_path)
+        index.write_bytes(whole)
+        bring(tmp_path)
+        assert stored(db, "20260502_080000_aaaaaaaa")["input_tokens"] == 30
 
     def test_the_home_of_hermes_is_found(self, tmp_path: Path) -> None:
         hermes_database(tmp_path / ".hermes" / "state.db")

@@ -17,6 +17,7 @@ MAIN = "11111111-1111-4111-8111-111111111111"
 FORK = "22222222-2222-4222-8222-222222222222"
 OLD = "33333333-3333-4333-8333-333333333333"
 COMPACTED = "44444444-4444-4444-8444-444444444444"
+EDITED = "99999999-9999-4999-8999-999999999999"
 
 
 @pytest.fixture(scope="module")
@@ -153,6 +154,18 @@ def test_a_session_resumed_by_an_older_version_is_a_fork_that_counts_nothing_twi
     assert [message.injected for message in found.of("second")] == [True, False, False, False]
     assert [found.usage[name].input_tokens for name in ("first", "second")] == [11, 13]
     assert found.tallies() == counts.count(resumed)
+
+
+def test_a_prompt_that_was_edited_takes_what_followed_it_along(found: Parsed) -> None:
+    assert heard(found, EDITED) == [
+        ("user", "/plan a shelf for the\ngarden books", False),
+        ("assistant", "Of oak?", False),
+        ("user", "No, of beech", False),
+        ("assistant", "Beech it is.", False),
+        ("user", "<command-name>/exit</command-name>\n<command-message>exit</command-message>\n"
+         "<command-args></command-args>", True),
+    ]  # fmt: skip
+    assert found.usage[EDITED].output_tokens == 5 + 6 + 7 + 8
 
 
 def test_a_session_that_begins_with_a_compaction_continues_another(found: Parsed) -> None:

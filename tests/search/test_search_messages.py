@@ -240,6 +240,15 @@ class TestTheAnswer:
         say(db, "a", "a kubernetes cluster", "привет", "/etc/nginx.conf 1234 abc")
         assert db.search_messages(box).did_you_mean == suggestion
 
+    @pytest.mark.parametrize(
+        ("box", "suggestion"),
+        [("terafrom", "terraform"), ("terraform kubernetse", "terraform kubernetes"), ("clustre", "cluster")],
+    )
+    def test_words_of_titles_are_guessed_too(self, db: SessionDB, box: str, suggestion: str) -> None:
+        say(db, "a", "a kubernetes cluster")
+        db.set_session_title("a", "Terraform and clusters")
+        assert db.search_messages(box).did_you_mean == suggestion
+
     def test_people_are_not_crowded_out_by_machines(self, db: SessionDB, monkeypatch: pytest.MonkeyPatch) -> None:
         from sessiondb.backends.sqlite.index import answer
         from sessiondb.search import scan

@@ -134,12 +134,23 @@ class Search(Handle):
         }
 
     def _suggestion(self, query: Query) -> str | None:
-        """The query with words that messages have; None when there are none that look alike."""
-        from ..search.near import reworded, words_of
+        """The query with words that messages or titles have; None when there are none that look alike."""
+        from ..search.near import closest, reworded, title_words, words_of
 
         words = words_of(query)
-        near = self.provider.near_words(words) if words else {}
+        near = dict(self.provider.near_words(words)) if words else {}
+        titled = title_words(self.provider.find_titles("")) if words else {}
+        for word in words:
+            if word in titled:
+                near.pop(word, None)
+            elif word not in near and (other := closest(word, titled.items())) and not self._is_said(word):
+                near[word] = other
         return reworded(query, near) if near else None
+
+    def _is_said(self, word: str) -> bool:
+        from ..search.query import parse
+
+        return self.provider.search(parse(word), Filter(), MessageFilter(), Page(1), "newest", self._clock()).total > 0
 
     # --- texts ---
 

@@ -121,6 +121,8 @@ def _completing(declared: Option | Words) -> Callable[..., Any] | None:
         return completing.sessions
     if declared.name in ("source", "sources"):
         return completing.sources
+    if declared.metavar == "TAG":
+        return completing.tags
     if isinstance(declared, Words) and declared.metavar.islower() and "|" in declared.metavar:
         return completing.one_of(*declared.metavar.split("|"))
     if declared.metavar and any(word in declared.metavar for word in ("FILE", "PATH")):

@@ -246,7 +246,7 @@ def _show_notable(notable: Sequence[Notable]) -> None:
             Column("Notable"),
             Column("", right=True),
             Column("Title", share=1, least=8, most=40),
-            Column("ID", style=ink.dim),
+            Column("ID", share=1, least=13, style=ink.dim),
         )
         show(columns, rows)
 

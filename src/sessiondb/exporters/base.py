@@ -4,16 +4,17 @@
     SUFFIXES = (".md",)                               the file names that mean it
     def write(conversations, out) -> None             writes text as it reads; never holds more than a message or so
 
+and, where what it writes brings everything back, `RESTORES = True`: then credentials are left in unless asked.
 Conversations come one at a time, their messages when they are asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, TextIO
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TextIO, cast
 
-from .. import registry
+from .. import ledger, registry
 from ..db import SessionDB
 from ..media import MediaStore
 from ..models import Filter, MediaRefRow, MessageRow, Page, SessionRow
@@ -32,6 +33,8 @@ class Conversation:
     stored: Callable[[], Iterator[MessageRow]]
     media: Callable[[], list[MediaRefRow]]
     media_bytes: Callable[[str], bytes | None]
+    # Told what a format cannot hold; the one who exports shows it.
+    note: Callable[[str], None] = lambda what: None
 
     def messages(self) -> Iterator[MessageRow]:
         """What belongs to the conversation as it stands: nothing hidden, no records of other programs."""
@@ -62,17 +65,35 @@ def for_file(file: str) -> str:
     return "jsonl"
 
 
-def conversations(db: SessionDB, where: Filter) -> Iterator[Conversation]:
-    """The selected sessions, oldest first."""
+def redacts(chosen: Exporter) -> bool:
+    """Whether credentials are left out unless somebody says otherwise: a copy for others has none, a backup has all."""
+    return not getattr(chosen, "RESTORES", False)
+
+
+def conversations(
+    db: SessionDB,
+    where: Filter,
+    note: Callable[[str], None] = lambda what: None,
+    *,
+    redact: bool = False,
+    summed: bool = False,
+) -> Iterator[Conversation]:
+    """The selected sessions, oldest first; `note` is told what had to be left out.
+
+    With `redact` without their credentials, see `redacted`.
+    """
     store = MediaStore(db.provider.media_directory) if db.provider.media_directory else None
     for session_id in _ids(db, where):
         session = db.provider.get_session(session_id)
         # A session deleted meanwhile is no longer part of the store.
         if session is not None:
-            yield _conversation(db, session, store)
+            found = _conversation(db, session, store, note)
+            yield redacted(found, summed=summed) if redact else found
 
 
-def _conversation(db: SessionDB, session: SessionRow, store: MediaStore | None) -> Conversation:
+def _conversation(
+    db: SessionDB, session: SessionRow, store: MediaStore | None, note: Callable[[str], None]
+) -> Conversation:
     session_id = session["id"]
     return Conversation(
         session,
@@ -80,7 +101,35 @@ def _conversation(db: SessionDB, session: SessionRow, store: MediaStore | None) 
         lambda: (message_row(row) for row in db.provider.stored_messages(session_id)),
         lambda: db.provider.get_media_refs(session_id),
         lambda digest: None if store is None else store.find(digest),
+        note,
     )
+
+
+def redacted(conversation: Conversation, *, summed: bool) -> Conversation:
+    """The same without its credentials; with `summed` terms and ledger are those of what is left."""
+    from .. import clean_rows
+
+    def stored() -> Iterator[MessageRow]:
+        for row in conversation.stored():
+            clean = clean_rows.message(row)
+            yield _resumed(clean) if summed and clean != row else cast(MessageRow, clean)
+
+    def media() -> list[MediaRefRow]:
+        return [cast(MediaRefRow, clean_rows.media(row)) for row in conversation.media()]
+
+    session = cast(SessionRow, clean_rows.read_session(conversation.session))
+    if summed:
+        session["ledger"] = ledger.total(row["term"] or 0 for row in stored())
+    return replace(conversation, session=session, stored=stored, media=media)
+
+
+def _resumed(row: dict[str, Any]) -> MessageRow:
+    """The row with the term of what it says now."""
+    from ..drafts import restored
+
+    if row["seq"] is not None:
+        row["term"] = ledger.term(restored(row, max_bytes=1 << 62).digest, row["seq"])
+    return cast(MessageRow, row)
 
 
 def _ids(db: SessionDB, where: Filter) -> list[str]:

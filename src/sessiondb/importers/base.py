@@ -9,7 +9,8 @@ A parser is a module with
     def read(source) -> Iterator[Record]               what is in it
 
 and, where a source is more than one file, `def stamp(path) -> tuple[int, float]`: a size and a time that change when
-any of it changes.
+any of it changes. `def beside(path) -> str | None` tells what other files say about a source, such as its title: it is
+looked at again when that changes.
 
 `read` is a pure generator. It yields a `Session` before its messages; a message without `session` belongs to the
 session named last. A session may be yielded again when more is known about it (a title at the end of the file): what
@@ -70,6 +71,8 @@ class Session:
     billing_base_url: str | None = None
     billing_mode: str | None = None
     tags: Sequence[str] = ()
+    # Another source of the agent may have told the same messages without ids.
+    has_twins: bool = False
     metadata: Mapping[str, Any] | None = None
 
 

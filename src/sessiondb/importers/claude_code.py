@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .base import Record, Skipped
-from .claude_sessions import Transcript
+from .base import Record
+from .claude_sessions import Transcript, summaries_digest
 from .source import Source, first_objects
 from .texts import words_of
 
@@ -35,6 +35,11 @@ def find(root: Path) -> Iterator[Path]:
     return (path for path in sorted(root.rglob("*.jsonl")) if path.name not in _NO_TRANSCRIPTS)
 
 
+def beside(path: Path) -> str | None:
+    """The names that older versions gave to conversations, in the files of later ones."""
+    return summaries_digest(path.parent)
+
+
 def detect(path: Path, head: bytes) -> bool:
     if path.suffix != ".jsonl" or path.name in _NO_TRANSCRIPTS:
         return False
@@ -52,9 +57,5 @@ def _is_ours(record: dict[str, Any]) -> bool:
 
 def read(source: Source) -> Iterator[Record]:
     transcript = Transcript(source)
-    for found in source.objects():
-        if isinstance(found, Skipped):
-            yield found
-        else:
-            yield from transcript.records(found[1])
+    yield from source.each(transcript.records)
     yield from transcript.rest()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
-from .base import Message, Record
+from . import turns
+from .base import Message, Record, Retracted
 from .parts import Totals, blocks_of, body, object_of, price_of, said, text_of, tool_call
 from .texts import count_of, is_injected, when, words_of
 
 _RECENT = 200
 _OWN_WRAPPERS = ("<ide_", "<bash-input>", "<user-prompt-submit-hook>", "<teammate-message", "<local-command-")
+_COMMAND = re.compile(r"\s*<command-(name|message|args)>(.*?)</command-\1>\s*", re.DOTALL)
 _CALLS = ("tool_use", "server_tool_use")
 _QUIET_SYSTEM = frozenset({"turn_duration", "stop_hook_summary", "session_start", "api_error"})
 _QUIET_ATTACHMENTS = frozenset(
@@ -28,6 +31,13 @@ def begins_conversation(record: dict[str, Any]) -> bool:
 
 def messages(owner: str, state: dict[str, Any], record: dict[str, Any] | None) -> Iterator[Record]:
     """What a record says; None ends the file, and hands out what may still grow."""
+    for found in _messages(owner, state, record):
+        if isinstance(found, Message):
+            turns.note(state["turns"], found.native_id)
+        yield found
+
+
+def _messages(owner: str, state: dict[str, Any], record: dict[str, Any] | None) -> Iterator[Record]:
     kind = None if record is None else record.get("type")
     if record is not None and kind == "assistant" and isinstance(record.get("message"), dict):
         yield from _assistant(owner, state, record)
@@ -171,12 +181,33 @@ def _user(owner: str, state: dict[str, Any], record: dict[str, Any]) -> Iterator
     if _is_note(owner, record):
         yield _prompt(owner, record, others, uuid, injected=True)
         return
+    others = [_as_typed(block) for block in others]
     notes = [block for block in others if _is_wrapped(block)]
     own = [block for block in others if not _is_wrapped(block)]
+    if own:
+        yield from _begin_turn(owner, state, record)
     if notes:
         yield _prompt(owner, record, notes, _numbered(uuid, "note") if own else uuid, injected=True)
     if own:
         yield _prompt(owner, record, own, uuid, injected=False)
+
+
+def _begin_turn(owner: str, state: dict[str, Any], record: dict[str, Any]) -> Iterator[Record]:
+    """A second prompt after the same record is the first one edited: what followed that one was left."""
+    after = words_of(record.get("parentUuid"))
+    after = None if after == record.get("uuid") else after
+    if gone := turns.take_back_to(state["turns"], after):
+        yield Retracted(gone, owner)
+    turns.begin(state["turns"], after)
+
+
+def _as_typed(block: dict[str, Any]) -> dict[str, Any]:
+    """A command with what was typed after it, which is a prompt; one without is none."""
+    text = text_of(block) or ""
+    told = dict(_COMMAND.findall(text)) if text.lstrip().startswith("<command-") else {}
+    if not told.get("args", "").strip() or _COMMAND.sub("", text):
+        return block
+    return {**block, "text": f"{told.get('name', '').strip()} {told['args'].strip()}".strip()}
 
 
 def _is_note(owner: str, record: dict[str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -108,10 +109,9 @@ class Transcript:
     def rest(self) -> Iterator[Record]:
         """Answers that may still grow, and what is known of the sessions by the end of the file."""
         for owner, state in self.carry["sessions"].items():
-            if not state["begun"] or not state["changed"]:
+            if not state["begun"] or not (self._find_summary(owner, state) or state["changed"]):
                 continue
             yield from messages(owner, state, None)
-            self._find_summary(owner, state)
             yield self._session(owner, state)
             if state["totals"]:
                 yield Totals.usage(state["totals"], owner, "claude-code")
@@ -215,13 +215,16 @@ class Transcript:
             for old in list(self.carry["leaves"])[:-_RECENT]:
                 del self.carry["leaves"][old]
 
-    def _find_summary(self, owner: str, state: dict[str, Any]) -> None:
+    def _find_summary(self, owner: str, state: dict[str, Any]) -> bool:
         """Older versions name a conversation by its last message, often in the file of a later one."""
-        if "user" in state["titles"] or "agent" in state["titles"]:
-            return
+        titles = state["titles"]
+        before = titles.get("summary")
+        if "user" in titles or "agent" in titles:
+            return False
         for leaf, summary in (summaries_in(self.path.parent) | self.carry["leaves"]).items():
             if (named := self.seen.get(leaf)) is not None and named[0] == owner:
-                state["titles"]["summary"] = summary
+                titles["summary"] = summary
+        return bool(titles.get("summary") != before)
 
     def _keep_fact(self, state: dict[str, Any], record: dict[str, Any]) -> None:
         state["changed"] = True
@@ -250,7 +253,7 @@ class Transcript:
 def _new_state() -> dict[str, Any]:
     return {
         "begun": False, "linked": False, "changed": False, "held": [], "info": {}, "titles": {}, "facts": {},
-        "totals": {}, "open": None, "finished": [], "calls": {},
+        "totals": {}, "open": None, "finished": [], "calls": {}, "turns": [],
     }  # fmt: skip
 
 
@@ -273,6 +276,17 @@ def _summaries(directory: Path, changed: int) -> dict[str, str]:
                     if isinstance(record.get("leafUuid"), str) and words_of(record.get("summary")):
                         found[record["leafUuid"]] = record["summary"]
     return found
+
+
+def summaries_digest(directory: Path) -> str | None:
+    """A mark that changes when conversations of a project are named."""
+    return _digest(directory, directory.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=8)
+def _digest(directory: Path, changed: int) -> str | None:
+    found = _summaries(directory, changed)
+    return hashlib.sha256(jsontext.canonical(found).encode()).hexdigest()[:24] if found else None
 
 
 def summaries_in(directory: Path) -> dict[str, str]:

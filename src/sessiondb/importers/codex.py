@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .base import Record, Skipped
-from .codex_rollout import Rollout
+from .codex_rollout import Rollout, id_in_name
 from .source import Source, decode, first_objects, open_plain
 from .texts import words_of
 
@@ -37,6 +37,12 @@ def find(root: Path) -> Iterator[Path]:
         # Compression writes the new file before it removes the old one.
         if path.suffix != ".zst" or path.with_suffix("") not in plain:
             yield path
+
+
+def beside(path: Path) -> str | None:
+    """The title that the session was given, perhaps long after its last word."""
+    native_id = id_in_name(path)
+    return None if native_id is None else titles_beside(path).get(native_id)
 
 
 def detect(path: Path, head: bytes) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+from . import turns
 from .base import Message, Record, Retracted, Session
 from .codex_items import call_of, is_call, output_of, words_in
 from .codex_prompts import Prompts
@@ -16,8 +18,6 @@ from .texts import count_of, when, words_of
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # Copied rows carry the time of the copy; it takes less than this.
 _COPYING = 2.0
-_TURNS = 30
-_MESSAGES_OF_TURN = 300
 _CALLS = 200
 # Told by items as well, or the state of the program.
 _NOISE = frozenset(
@@ -36,13 +36,17 @@ _NOISE = frozenset(
 )  # fmt: skip
 
 
+def id_in_name(path: Path) -> str | None:
+    return next(reversed(_UUID.findall(path.name)), None)
+
+
 class Rollout:
     """Everything that must survive until the next import is in the source's carry."""
 
     def __init__(self, source: Source, titles: Mapping[str, str]) -> None:
         self.path = source.path
         self.titles = titles
-        self._in_name = next(reversed(_UUID.findall(self.path.name)), None)
+        self._in_name = id_in_name(self.path)
         self.carry = source.carry
         for name, value in _beginning().items():
             self.carry.setdefault(name, value)
@@ -225,28 +229,28 @@ class Rollout:
 
     def _prompted(self, close: bool = False) -> Iterator[Record]:
         for message, begins_turn in self.prompts.messages(self._id(), close=close):
-            if begins_turn and not any(message.native_id in turn for turn in self.carry["turns"][-2:]):
-                self.carry["turns"] = [*self.carry["turns"], []][-_TURNS:]
-            self._note(message)
+            if begins_turn and not turns.is_in_last(self.carry["turns"], message.native_id):
+                turns.begin(self.carry["turns"])
+            turns.note(self.carry["turns"], message.native_id)
             yield message
 
     def _says(self, number: int, record: dict[str, Any], words: str) -> Iterator[Record]:
         answer = self.carry["answer"]
         if answer is None or answer["texts"] or answer["calls"]:
             yield from self._new_answer(number, record)
-        self._extend("texts", words)
+        self._extend("texts", words, record)
 
     def _thinks(self, number: int, record: dict[str, Any], words: str) -> Iterator[Record]:
         answer = self.carry["answer"]
         if answer is None or answer["texts"] or answer["calls"]:
             yield from self._new_answer(number, record)
-        self._extend("thoughts", words)
+        self._extend("thoughts", words, record)
 
     def _calls(self, number: int, record: dict[str, Any], item: dict[str, Any]) -> Iterator[Record]:
         if self.carry["answer"] is None:
             yield from self._new_answer(number, record)
         call = call_of(item)
-        self._extend("calls", call)
+        self._extend("calls", call, record)
         if call["id"] is not None:
             self.carry["names"][call["id"]] = call["function"]["name"]
             for old in list(self.carry["names"])[:-_CALLS]:
@@ -259,9 +263,13 @@ class Rollout:
             "given": False, "usage": {}, "copied_from": self._copied_from(),
         }  # fmt: skip
 
-    def _extend(self, part: str, value: Any) -> None:
-        self.carry["answer"][part].append(value)
-        self.carry["answer"]["given"] = False
+    def _extend(self, part: str, value: Any, record: dict[str, Any]) -> None:
+        answer = self.carry["answer"]
+        if not (answer["texts"] or answer["thoughts"] or answer["calls"]):
+            # Of an answer that its event began and its item tells, the item's time counts.
+            answer["timestamp"] = when(record.get("timestamp"))
+        answer[part].append(value)
+        answer["given"] = False
 
     def _answer(self, close: bool = False) -> Iterator[Record]:
         """Hand out the answer so far; at the end of the file it stays open, and grows with the file."""
@@ -285,7 +293,7 @@ class Rollout:
             output_tokens=answer["usage"].get("output_tokens"),
             metadata=_copied(answer["copied_from"]),
         )
-        self._note(message)
+        turns.note(self.carry["turns"], message.native_id)
         yield message
 
     def _output(self, number: int, record: dict[str, Any], item: dict[str, Any]) -> Message:
@@ -303,24 +311,15 @@ class Rollout:
         } | copied
         moment = when(record.get("timestamp"))
         message = Message(role, content, moment, f"line-{number}", self._id(), metadata=facts or None, **fields)
-        self._note(message)
+        turns.note(self.carry["turns"], message.native_id)
         return message
 
     def _copied_from(self) -> str | None:
         return self.carry["info"].get("parent_native_id") if self.carry["copying"] else None
 
-    def _note(self, message: Message) -> None:
-        """Remember what the last turns said, in case they are taken back."""
-        turns = self.carry["turns"]
-        if turns and len(turns[-1]) < _MESSAGES_OF_TURN and message.native_id not in turns[-1]:
-            turns[-1].append(message.native_id)
-
     def _roll_back(self, count: int) -> Iterator[Record]:
         yield from self._close()
-        turns = self.carry["turns"]
-        gone = [name for turn in turns[len(turns) - count :] for name in turn] if count else []
-        self.carry["turns"] = turns[: max(len(turns) - count, 0)]
-        if gone:
+        if gone := turns.take_back(self.carry["turns"], count):
             yield Retracted(gone, self._id())
 
     # Usage

@@ -32,6 +32,7 @@ class Progress:
     skipped: int = 0
     error: str | None = None
     is_broken_off: bool = False
+    beside: str | None = None
 
 
 def path_key(path: Path) -> str:
@@ -50,6 +51,10 @@ class Files:
         self._forgotten: list[str] = []
         self._lost: dict[tuple[int, str], list[ImportFileRow]] | None = None
 
+    def look_again(self) -> None:
+        """Files may have moved since the last import."""
+        self._lost = None
+
     def known(self, path: Path) -> ImportFileRow | None:
         return self.rows.get(path_key(path))
 
@@ -58,7 +63,7 @@ class Files:
         if row is None or not stamp.fits(row):
             return False
         progress = progress_of(row)
-        return progress.error is None and not progress.is_broken_off
+        return progress.error is None and not progress.is_broken_off and progress.beside == stamp.beside
 
     def before(self, path: Path, origin: str) -> tuple[Progress, str | None]:
         """Where to go on reading, and the path that the file had before when it moved."""
@@ -100,6 +105,7 @@ class Files:
 
     def note(self, path: Path, origin: str, stamp: Stamp, progress: Progress, moved: str | None = None) -> None:
         """Remember how far a file was read."""
+        progress.beside = stamp.beside
         length = stamp.size if progress.offset is None else progress.offset
         row: ImportFileRow = {
             "path": path_key(path),

@@ -44,6 +44,10 @@ def find(root: Path) -> Iterator[Path]:
             yield from (path for path in directory.glob("*.json*") if hermes_files.is_transcript(path))
 
 
+def beside(path: Path) -> str | None:
+    return hermes_files.entries_digest(path) if hermes_files.is_transcript(path) else None
+
+
 def detect(path: Path, head: bytes) -> bool:
     if head.startswith(_MAGIC):
         return _has_tables(path)
@@ -109,6 +113,7 @@ def _session(row: Mapping[str, Any], prompts: Mapping[Any, str], ends: Mapping[s
         relation=relation(row, ends.get(parent)) if parent else None,
         archived_at=(last or when(row.get("started_at"))) if row.get("archived") else None,
         pinned_at=(last or when(row.get("started_at"))) if row.get("pinned") else None,
+        has_twins=True,
         metadata={name: row[name] for name in _KEPT if row.get(name)} or None,
     )
 

@@ -8,14 +8,17 @@ from dataclasses import fields as fields_of
 from pathlib import Path
 from typing import Any
 
+from .. import clean_rows
 from ..db import SessionDB
 from ..drafts import check_session, to_json
 from ..errors import Conflict, Invalid, TitleTaken
 from ..models import MAX_TITLE_LENGTH, RELATIONS, ROLES, SessionRow
+from ..redact import redact
 from ..titles import clean, lineage_prefix, next_in_lineage, split
 from .base import Message, Record, Retracted, Session, Skipped, Usage
 from .keys import Keys, native_key
 from .report import Report, Tally
+from .twins import Twins
 
 BATCH_MESSAGES = 500
 BATCH_CHARACTERS = 4 * 1024 * 1024
@@ -52,6 +55,7 @@ class Opened:
         self.usage: Usage | None = None
         self.messages: list[dict[str, Any]] = []
         self.hidden: list[str] = []
+        self.twins: Twins | None = None
 
     def learn(self, session: Session) -> None:
         """Take over what is not None."""
@@ -145,13 +149,22 @@ class Intake:
             values |= {"role": "meta", "metadata": {**(message.metadata or {}), "role": message.role}}
         if message.media:
             values["media_refs"] = list(message.media)
-        values["message_key"] = opened.keys.key(message)
+        values["message_key"] = self._key(opened, message)
         values["active"] = 1 if message.active else 0
         opened.messages.append(values)
         self.waiting += 1
         self._characters += len(message.content) if isinstance(message.content, str) else 1000
         if self.waiting >= BATCH_MESSAGES or self._characters >= BATCH_CHARACTERS:
             self.flush()
+
+    def _key(self, opened: Opened, message: Message) -> str:
+        key = opened.keys.key(message)
+        if not opened.session.has_twins or message.native_id is None:
+            return key
+        if opened.twins is None:
+            row = self.db.provider.find_native(self.origin, opened.session.native_id)
+            opened.twins = Twins(() if row is None else self.db.provider.stored_messages(row["id"]))
+        return opened.twins.key(key, message)
 
     def state(self) -> dict[str, Any]:
         """What the next read of the source must know; small."""
@@ -199,6 +212,8 @@ class Intake:
 
     def _count(self, opened: Opened, merged: Any) -> None:
         self.tally.messages += merged.added
+        if merged.added and opened.row is not None:
+            self.report.brought.add(opened.row["id"])
         if merged.added or merged.changed:
             self._touch(opened)
 
@@ -239,6 +254,7 @@ class Intake:
         if created:
             self.tally.new += 1
             self.tally.messages += len(first)
+            self.report.brought.add(session_id)
             opened.touched = True
             opened.messages, opened.has_news = [], False
             self._link(opened, session_id)
@@ -255,7 +271,7 @@ class Intake:
         config = session.model_config
         values["model_config"] = to_json(dict(config), "model_config") if isinstance(config, Mapping) else config
         check_session(values)
-        return values
+        return clean_rows.session(values) if self.db.redacts_on_write else values
 
     def _update(self, opened: Opened, row: SessionRow) -> None:
         columns = self._columns(opened)
@@ -273,7 +289,7 @@ class Intake:
 
     def _retitle(self, opened: Opened, row: SessionRow) -> bool:
         """Give the session the title that the source has now, unless somebody renamed it here."""
-        wanted = _short_title(opened.session.title)
+        wanted = _short_title(self._stored(opened.session.title))
         if wanted is None or wanted == opened.title or (row["title"] is not None and not _is_of(row, opened.title)):
             return False
         title = self._free_title(opened, row["id"])
@@ -284,8 +300,11 @@ class Intake:
         self._touch(opened)
         return True
 
+    def _stored(self, title: str | None) -> str | None:
+        return redact(title) if self.db.redacts_on_write and isinstance(title, str) else title
+
     def _free_title(self, opened: Opened, session_id: str) -> str | None:
-        title = opened.title = _short_title(opened.session.title)
+        title = opened.title = _short_title(self._stored(opened.session.title))
         find = self.db.provider.find_titles
         if title is None or not any(row["title"] == title and row["id"] != session_id for row in find(title)):
             return title

@@ -8,46 +8,28 @@ from pathlib import Path
 from typing import Any
 
 from .. import jsontext
-from . import chat
+from . import chat, line_lists
 from .base import Record, Session, Skipped, Usage
-from .source import Source, first_objects
+from .line_lists import find, roots
+from .source import Source
 from .texts import count_of, when
 
+__all__ = ["NAME", "detect", "find", "read", "roots"]
 NAME = "openai-chat"
 _IDS = ("id", "session_id", "conversation_id", "custom_id")
 _TOKENS = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
 
 
-def roots(env: Mapping[str, str], home: Path) -> list[Path]:
-    """Such files lie wherever they were put."""
-    return []
-
-
-def find(root: Path) -> Iterator[Path]:
-    yield from root.rglob("*.jsonl")
-
-
 def detect(path: Path, head: bytes) -> bool:
-    if ".jsonl" not in path.name and ".ndjson" not in path.name:
-        return False
-    found = first_objects(head, 1)
-    if not found:
-        return head.lstrip().startswith((b'{"messages":', b'{"messages" :'))
-    messages = found[0].get("messages")
-    return isinstance(messages, list) and all(isinstance(each, dict) and "role" in each for each in messages[:5])
+    return line_lists.detect(path, head, "messages", "role")
 
 
 def read(source: Source) -> Iterator[Record]:
-    for found in source.objects():
+    for found in line_lists.conversations(source, "messages"):
         if isinstance(found, Skipped):
             yield found
-            continue
-        line, values = found
-        messages = values.get("messages")
-        if not isinstance(messages, list):
-            yield Skipped(source.path, line, "no list of messages")
-            continue
-        yield from _conversation(source.path, line, values, messages)
+        else:
+            yield from _conversation(source.path, *found)
 
 
 def _conversation(path: Path, line: int, values: Mapping[str, Any], messages: list[Any]) -> Iterator[Record]:

@@ -37,6 +37,8 @@ class Report:
     unlisted: int = 0
     # Sessions that a rehearsal has met: a second file of the same is no second session.
     met: set[tuple[str, str]] = field(default_factory=set)
+    # Sessions here that have new messages.
+    brought: set[str] = field(default_factory=set)
     seconds: float = 0.0
 
     def tally(self, agent: str, path: Path) -> Tally:

@@ -30,6 +30,7 @@ class Restoring:
         done = self.db.import_sessions(self._documents(records))
         self.tally.new += len(done.imported)
         self.tally.messages += done.messages
+        self.report.brought.update(done.imported)
         self.report.notes += done.notes
         for name, why in done.skipped.items():
             if not why.endswith("the same"):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ..db import SessionDB
 from ..errors import ImportProblem, MissingExtra, SessionDBError
+from . import order
 from .base import Parser, Record, Skipped
 from .files import Files, Progress, progress_of
 from .intake import Intake
@@ -49,13 +50,14 @@ class Runner:
         dry_run: bool = False,
         since: float | None = None,
         tick: Callable[[Tick], None] = lambda tick: None,
+        files: Files | None = None,
     ) -> None:
         self.db = db
         self.dry_run = dry_run
         self.since = since
         self.tick = tick
         self.report = Report()
-        self.files = Files(db, dry=dry_run)
+        self.files = Files(db, dry=dry_run) if files is None else files
         self.links = Links(db)
         self._done_bytes = self._all_bytes = self._done_files = self._all_files = 0
         self._indexed = 0
@@ -77,6 +79,7 @@ class Runner:
             self.report.seconds = time.monotonic() - begun
         if not self.dry_run:
             self.links.settle()
+            order.settle(self.db, self.report.brought)
             self._index(final=True)
         return self.report
 

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from .base import Document, Record, Skipped
+from .line_lists import find, roots
 from .source import Source, first_objects
 
+__all__ = ["NAME", "RESTORES", "detect", "find", "read", "roots"]
 NAME = "sessiondb"
 # Restored as they were, not merged as another agent's.
 RESTORES = True
 _FORMAT = "sessiondb/"
 _VERSIONS = ("sessiondb/1",)
-
-
-def roots(env: Mapping[str, str], home: Path) -> list[Path]:
-    """Exports lie wherever they were put."""
-    return []
-
-
-def find(root: Path) -> Iterator[Path]:
-    yield from root.rglob("*.jsonl")
 
 
 def detect(path: Path, head: bytes) -> bool:

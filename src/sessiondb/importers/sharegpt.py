@@ -11,11 +11,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from . import line_lists
 from .base import Message, Record, Session, Skipped
+from .line_lists import find, roots
 from .openai_chat import native_id
-from .source import Source, first_objects
+from .source import Source
 from .texts import is_injected, when
 
+__all__ = ["NAME", "detect", "find", "read", "roots"]
 NAME = "sharegpt"
 _ROLES = {
     "human": "user", "user": "user", "gpt": "assistant", "assistant": "assistant", "chatgpt": "assistant",
@@ -27,35 +30,16 @@ _CALL = re.compile(r"\s*<tool_call>\s*(.*?)\s*</tool_call>\s*", re.DOTALL)
 _RESPONSE = re.compile(r"\s*<tool_response>\s*(.*?)\s*</tool_response>\s*", re.DOTALL)
 
 
-def roots(env: Mapping[str, str], home: Path) -> list[Path]:
-    """Such files lie wherever they were put."""
-    return []
-
-
-def find(root: Path) -> Iterator[Path]:
-    yield from root.rglob("*.jsonl")
-
-
 def detect(path: Path, head: bytes) -> bool:
-    if ".jsonl" not in path.name and ".ndjson" not in path.name:
-        return False
-    found = first_objects(head, 1)
-    if not found:
-        return head.lstrip().startswith((b'{"conversations":', b'{"conversations" :'))
-    turns = found[0].get("conversations")
-    return isinstance(turns, list) and all(isinstance(each, dict) and "from" in each for each in turns[:5])
+    return line_lists.detect(path, head, "conversations", "from")
 
 
 def read(source: Source) -> Iterator[Record]:
-    for found in source.objects():
+    for found in line_lists.conversations(source, "conversations"):
         if isinstance(found, Skipped):
             yield found
             continue
-        line, values = found
-        turns = values.get("conversations")
-        if not isinstance(turns, list):
-            yield Skipped(source.path, line, "no list of conversations")
-            continue
+        line, values, turns = found
         yield _session(values, turns)
         yield from _messages(source.path, line, turns)
 

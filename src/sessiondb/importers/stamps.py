@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import SessionDBError
+from .archives import UNREADABLE
 from .base import Parser
 from .source import open_plain
 
@@ -23,6 +23,8 @@ class Stamp:
     inode: int
     size: int
     mtime: float
+    # What other files say about the source.
+    beside: str | None = None
 
     def fits(self, row: Any) -> bool:
         return (row["size"], row["mtime"]) == (self.size, self.mtime)
@@ -42,7 +44,8 @@ def stamp(path: Path, parser: Parser) -> Stamp:
         except OSError:
             pass
     # Whole microseconds: a double of every database gives them back.
-    return Stamp(status.st_ino, size, round(mtime, 6))
+    beside = getattr(parser, "beside", None)
+    return Stamp(status.st_ino, size, round(mtime, 6), None if beside is None else beside(path))
 
 
 def fingerprint(path: Path, length: int) -> str | None:
@@ -51,7 +54,7 @@ def fingerprint(path: Path, length: int) -> str | None:
         with open_plain(path) as file:
             head = file.read(min(length, _PIECE))
             end = _end(file, length, head)
-    except (OSError, EOFError, ValueError, SessionDBError):
+    except UNREADABLE:
         return None
     if end is None:
         return None

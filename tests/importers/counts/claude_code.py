@@ -29,6 +29,7 @@ def count(paths: list[Path]) -> dict[str, dict[str, Any]]:
         lines = set()
         chains: dict[str, str] = {}
         first_of: dict[str, dict[str, Any]] = {}
+        left = lines_left(path)
         for number, raw in enumerate(path.read_bytes().split(b"\n")):
             try:
                 record = json.loads(raw)
@@ -59,17 +60,19 @@ def count(paths: list[Path]) -> dict[str, dict[str, Any]]:
             blocks = record["message"].get("content")
             blocks = [{"type": "text", "text": blocks}] if isinstance(blocks, str) else blocks or []
             blocks = [{"type": "text", "text": block} if isinstance(block, str) else block for block in blocks]
+            answer = record["message"].get("id") or f"line {path} {number}"
+            answer += f" of {record['message'].get('model')}"
+            if isinstance(record["message"].get("usage"), dict) and "forkedFrom" not in record:
+                answers.setdefault((owner, answer), []).append(record["message"]["usage"])
+            if number in left:
+                continue
             tally["tool_results"] += sum(block["type"] == "tool_result" for block in blocks)
             tally["tool_calls"] += sum(block["type"] in ("tool_use", "server_tool_use") for block in blocks)
             if kind == "user":
                 tally["human"] += is_human(record, blocks, owner)
                 continue
-            answer = record["message"].get("id") or f"line {path} {number}"
-            answer += f" of {record['message'].get('model')}"
             if any(block["type"] == "text" and block["text"].strip() for block in blocks):
                 spoken.add((owner, answer))
-            if isinstance(record["message"].get("usage"), dict) and "forkedFrom" not in record:
-                answers.setdefault((owner, answer), []).append(record["message"]["usage"])
     for owner, _ in spoken:
         sessions[owner]["assistant"] += 1
     for (owner, _), usages in answers.items():
@@ -87,6 +90,30 @@ def count(paths: list[Path]) -> dict[str, dict[str, Any]]:
         if owner in sessions:
             sessions[owner]["title"] = named.get("custom-title") or named.get("ai-title")
     return sessions
+
+
+def lines_left(path: Path) -> set[int]:
+    """The lines between a prompt and the next one with the same parent: the first was edited, and all after it left."""
+    prompts: dict[tuple[str, str], int] = {}
+    owners: list[str] = []
+    left: set[int] = set()
+    for number, raw in enumerate(path.read_bytes().split(b"\n")):
+        try:
+            record = json.loads(raw)
+        except ValueError:
+            record = {}
+        owners.append(session_of(record, path, {}) if isinstance(record, dict) else "")
+        if not isinstance(record, dict) or record.get("type") != "user" or not record.get("parentUuid"):
+            continue
+        said = record["message"].get("content")
+        blocks = [{"type": "text", "text": said}] if isinstance(said, str) else said
+        place = (owners[-1], record["parentUuid"])
+        if record["parentUuid"] == record.get("uuid") or not is_human(record, blocks, owners[-1]):
+            continue
+        if place in prompts:
+            left |= {each for each in range(prompts[place], number) if owners[each] == owners[-1]}
+        prompts[place] = number
+    return left
 
 
 def copied_lines(paths: list[Path]) -> dict[tuple[Path, str], str]:
@@ -156,6 +183,8 @@ def is_own(block: dict[str, Any]) -> bool:
     if block["type"] in ("image", "document"):
         return True
     words = block.get("text", "").strip() if block["type"] == "text" else ""
+    if words.startswith("<command-") and "<command-args>" in words:
+        return bool(words.partition("<command-args>")[2].partition("<")[0].strip())
     return bool(words) and not words.startswith(MACHINE_WORDS)
 
 
