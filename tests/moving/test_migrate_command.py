@@ -140,6 +140,21 @@ class TestCommand:
             assert [row["ledger"] for row in back.search_sessions()] == [row["ledger"] for row in db.search_sessions()]
         assert "secret" not in first.stdout + first.stderr + second.stdout + second.stderr
 
+    def test_a_store_of_an_earlier_version_is_moved_and_stays_of_that_version(
+        self, source: Path, tmp_path: Path
+    ) -> None:
+        connection = apsw.Connection(str(source))
+        for name in ("v1_messages", "v1_sessions"):
+            connection.execute(f"DROP VIEW {name}")
+        connection.execute("UPDATE schema_version SET version = 1001")
+        connection.execute("PRAGMA user_version = 1001")
+        connection.close()
+        before = hashlib.sha256(source.read_bytes()).hexdigest()
+        done = run("--from", source, "--to", tmp_path / "new.db", home=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("Migrated 1 session, 2 messages, 2 index entries in ")
+        assert hashlib.sha256(source.read_bytes()).hexdigest() == before
+
     def test_a_rehearsal_makes_no_file(self, source: Path, tmp_path: Path) -> None:
         done = run("--from", source, "--to", tmp_path / "new.db", "--dry-run", home=tmp_path)
         assert done.stdout.startswith("Would have migrated 1 session, 2 messages in ")

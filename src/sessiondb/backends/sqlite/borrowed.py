@@ -19,6 +19,7 @@ from ...models import MESSAGE_COLUMNS, SESSION_COLUMNS, TOKEN_COLUMNS
 from ...moving import Row
 from ...sql.driver import Tx
 from . import schema
+from .connection import VFS_NAME
 from .foreign import ForeignDatabase
 from .provider import SQLiteProvider
 
@@ -64,12 +65,29 @@ class BorrowedSQLite(SQLiteProvider):
         if kind.name == "empty":
             raise errors.NotFound(f"{place} is empty; there is nothing to move")
         if kind.name == "ours":
-            super().initialize(path=place, read_only=True, **options)
+            self._open_ours(place, options)
             return
         self._scratch = tempfile.TemporaryDirectory(prefix="sessiondb-move-")
         copy = os.path.join(self._scratch.name, "state.db")
         try:
             self._refused, self._left_out = _converted(place, copy)
+            super().initialize(path=copy, synchronous="NORMAL")
+        except BaseException:
+            self.shutdown()
+            raise
+        self.media_directory = place + ".media"
+
+    def _open_ours(self, place: str, options: dict[str, Any]) -> None:
+        try:
+            super().initialize(path=place, read_only=True, **options)
+            return
+        except errors.SchemaOutdated:
+            pass
+        # Of an earlier version: a copy is upgraded in its stead.
+        self._scratch = tempfile.TemporaryDirectory(prefix="sessiondb-move-")
+        copy = os.path.join(self._scratch.name, "state.db")
+        try:
+            _copied(place, copy)
             super().initialize(path=copy, synchronous="NORMAL")
         except BaseException:
             self.shutdown()
@@ -91,6 +109,16 @@ class BorrowedSQLite(SQLiteProvider):
 
     def left_out(self) -> list[str]:
         return self._left_out
+
+
+def _copied(path: str, copy: str) -> None:
+    target = apsw.Connection(copy, vfs=VFS_NAME)
+    try:
+        with ForeignDatabase(Path(path)) as tables, target.backup("main", tables.connection, "main") as backup:
+            while not backup.done:
+                backup.step(1000)
+    finally:
+        target.close()
 
 
 class Refused(NamedTuple):
