@@ -1,4 +1,4 @@
-"""The search index of a store that is about to be filled: put off, and made in a fraction of the time at the end.
+"""The search index of a store that is about to be filled: put off, and made at the end, beside the proof.
 
 That the index of words is missing says that a load was begun and not finished. Until it is, searches give the same
 answers, only slower.
