@@ -20,7 +20,7 @@ from ...provider import Features, SessionDBProvider
 from ...values import replace
 from . import wire
 
-_ITERATED = frozenset({"catalogue", "stored_messages", "scan_messages", "buried", "homeless"})
+_ITERATED = frozenset({"catalogue", "stored_messages", "scan_messages", "buried", "homeless", "unreadable_sessions"})
 _OWN = frozenset({"is_available", "initialize", "shutdown"})
 # What has a shorter way there than its base form here.
 _FORWARDED = (
