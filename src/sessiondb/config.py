@@ -57,6 +57,7 @@ class Settings:
     retention: Mapping[str, Any] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    redact_on_write: bool = False
 
     def __repr__(self) -> str:
         options = {key: redact(value) if isinstance(value, str) else value for key, value in self.options.items()}
@@ -89,8 +90,13 @@ def load(place: Place | None = None, *, env: Env | None = None) -> Settings:
     origins |= {f"sessiondb.{provider}.{key}": file.name for key in tuning}
     origins |= {f"sessiondb.{provider}.{key}": origin for key in location}
     resume, resume_origin = file.resume_display()
-    origins |= {"sessiondb.provider": origin, "display.resume_display": resume_origin}
-    return Settings(provider, options, home, resume, file.retention(), origins, tuple(file.warnings()))
+    redacting, redact_origin = file.redact_on_write()
+    origins |= {
+        "sessiondb.provider": origin,
+        "display.resume_display": resume_origin,
+        "redact.on_write": redact_origin,
+    }
+    return Settings(provider, options, home, resume, file.retention(), origins, tuple(file.warnings()), redacting)
 
 
 def _choose(place: Place | None, env: Env, file: ConfigFile) -> tuple[str, dict[str, Any], str]:

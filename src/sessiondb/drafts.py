@@ -14,6 +14,7 @@ from . import jsontext
 from .errors import Invalid
 from .ledger import Spelling, digest, fresh_digest, spelling
 from .models import MESSAGE_COLUMNS, RELATIONS, ROLES, TOKEN_COLUMNS, Draft
+from .rows import decoded
 
 _TIMES = frozenset({"started_at", "ended_at", "last_active", "archived_at", "pinned_at"})
 _COSTS = frozenset({"estimated_cost_usd", "actual_cost_usd"})
@@ -280,6 +281,15 @@ def restored(message: Mapping[str, Any], *, max_bytes: int, media_refs: Any = No
     return made
 
 
+def revised(row: Mapping[str, Any], media: Sequence[Mapping[str, Any]]) -> Draft:
+    """A stored row, changed, as a draft for its own place; `media` are its rows as stored."""
+    values = {name: row[name] for name in _NOTHING}
+    references = [{name: each[name] for name in _MEDIA} for each in media]
+    calls = calls_of(decoded(row["tool_calls"])) if row["tool_calls"] is not None else ()
+    return Draft(values, digest(values), calls, references, active=row["active"])
+
+
+_MEDIA = ("kind", "path", "mime_type", "sha256", "size", "metadata")
 _KEPT = ("reasoning_details", "codex_reasoning_items")
 
 

@@ -112,6 +112,7 @@ class Filter:
     user_id: str | None = None
     chat_id: str | None = None
     session_key: str | None = None
+    session_key_prefix: str | None = None
     model: str | None = None
     cwd: str | None = None
     tags: Sequence[str] = ()

@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .bindings import Bindable
+from .errors import NotSupported
 from .models import (
     SESSION_FACTS,
     Activity,
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
     from .search.query import Node, Query
     from .search.relaxed import Candidates
 
+# The name of a table and a row of it as stored, to the columns that become different.
+Change = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
+
 
 @dataclass(frozen=True, slots=True)
 class Features:
@@ -58,8 +63,12 @@ class Features:
     substring_search: bool = True
     fuzzy_search: bool = True
     regex_search: bool = True
+    # Are the bindings of a gateway kept, each change and all that belongs to it in one transaction?
+    bindings: bool = False
     # Is there an index for parts of words and words with slips, or are messages read until the deadline? Of each store.
     indexed_text_search: bool = False
+    # Can texts be changed where they stand, in the trash too? What `scrub` needs.
+    revision: bool = False
     # The longest text of one message, in bytes of UTF-8.
     max_content_bytes: int = 64 * 1024 * 1024
 
@@ -68,7 +77,7 @@ def activity_order(counted: Activity) -> tuple[float, str, str]:
     return counted.since, counted.role, counted.tool_name or ""
 
 
-class SessionDBProvider(Movable, ABC):
+class SessionDBProvider(Movable, Bindable, ABC):
     """Stores sessions and messages; one instance per store, safe to use from many threads."""
 
     name: str
@@ -201,6 +210,15 @@ class SessionDBProvider(Movable, ABC):
     @abstractmethod
     def count_messages(self, session_id: str | None = None) -> int: ...
 
+    def find_keys(self, session_ids: Sequence[str], keys: Sequence[str]) -> dict[str, str]:
+        """Of these message keys those that one of the sessions has, with that session."""
+        found = {
+            row["message_key"]: session_id
+            for session_id in session_ids
+            for row in self.get_messages(session_id, include_inactive=True)
+        }
+        return {key: found[key] for key in keys if key in found}
+
     @abstractmethod
     def replace_messages(self, session_id: str, messages: Sequence[Draft]) -> list[int]:
         """Put `messages` in the place of all there are; positions go on, none is used twice. Raises NotFound."""
@@ -244,6 +262,22 @@ class SessionDBProvider(Movable, ABC):
 
         Read in batches: no transaction stays open while the caller works.
         """
+
+    # --- revision ---
+
+    def revise(self, session_id: str, positions: Sequence[int], change: Change) -> int:
+        """Give the messages at these positions the columns that `change` says; returns how many changed.
+
+        All media references of the session are shown to `change` too. A changed message keeps its position and gets a
+        new id; its tool calls follow, and the session keeps its place among the others. Raises NotFound.
+        """
+        self.get_session(session_id)
+        raise NotSupported(f"{self.name} cannot change what is stored; `export --redact` and import into a new store")
+
+    def revise_trash(self, change: Change) -> int:
+        """The same for everything in the trash, sessions and tool calls included; returns how many sessions changed."""
+        self.list_trash(Page(1))
+        raise NotSupported(f"{self.name} cannot change what is in the trash; empty it")
 
     # --- deletion ---
 

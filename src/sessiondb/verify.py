@@ -83,11 +83,12 @@ def verify_export(documents: Iterable[Mapping[str, Any] | Exception], tick: Tick
 
 
 class _Lines:
-    """The lines of an export; a long session goes on in the lines after its own."""
+    """The lines of an export; a long session goes on in the lines after its own, one that is followed anywhere."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
-        self._open: tuple[Mapping[str, Any], list[Proof]] | None = None
+        self._open: tuple[dict[str, Any], list[Proof]] | None = None
+        self._followed: dict[str, tuple[dict[str, Any], list[Proof]]] = {}
 
     def take(self, document: Mapping[str, Any]) -> int:
         """Check a line, or keep its proofs until the session is complete; the number of messages in it."""
@@ -96,18 +97,32 @@ class _Lines:
             return 0
         proofs = [_exported(message) for message in document.get("messages") or ()]
         if "part_of" in document:
-            if self._open is None or self._open[0]["id"] != document["part_of"]:
-                raise ValueError(f"a part of {document['part_of']!r} does not follow its session")
-            self._open[1].extend(proofs)
+            self._go_on(document, proofs)
             return len(proofs)
-        self.settle()
-        if document.get("parts"):
-            self._open = (document, proofs)
+        self._settle_open()
+        if document.get("follows"):
+            self._followed[document["id"]] = (dict(document), proofs)
+        elif document.get("parts"):
+            self._open = (dict(document), proofs)
         else:
             _check_proofs(document, proofs, self._report)
         return len(proofs)
 
+    def _go_on(self, document: Mapping[str, Any], proofs: list[Proof]) -> None:
+        name = document["part_of"]
+        begun = self._followed.get(name) or self._open
+        if begun is None or begun[0]["id"] != name:
+            raise ValueError(f"a part of {name!r} does not follow its session")
+        begun[0].update({key: document[key] for key in ("ledger", "last_seq") if key in document})
+        begun[1].extend(proofs)
+
     def settle(self) -> None:
+        """Check what waited for its last line."""
+        self._settle_open()
+        for document, proofs in self._followed.values():
+            _check_proofs(document, proofs, self._report)
+
+    def _settle_open(self) -> None:
         if self._open is not None:
             (document, proofs), self._open = self._open, None
             _check_proofs(document, proofs, self._report)

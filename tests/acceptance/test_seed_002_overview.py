@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from sessiondb import SessionDB
+from sessiondb.gateway.keys import Source
+from sessiondb.gateway.router import Router
 from sessiondb.importers import known
 from sessiondb.importers.runner import Runner
 
@@ -98,3 +100,12 @@ def test_legacy_json_and_jsonl_files_are_imported(db: SessionDB, tmp_path: Path)
     for name in ("20260101_100000_aaaaaa", "20260101_110000_bbbbbbbb"):
         said = [row["content"] for row in db.get_messages(name) if row["role"] != "meta"]
         assert said == ["hello", "hi"]
+
+
+def test_gateway_keeps_the_active_session_over_restarts(path: Path) -> None:
+    source = Source("telegram", chat_id="42", user_id="ann")
+    found = set()
+    for _ in range(3):
+        with SessionDB(path) as db:
+            found.add(Router(db).resolve(source).session_id)
+    assert len(found) == 1

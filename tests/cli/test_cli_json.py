@@ -63,6 +63,7 @@ CASES = {
     "prune": ["prune", "--dry-run"],
     "pull": ["pull", "memory://"],
     "push": ["push", "memory://"],
+    "scrub": ["scrub", "--dry-run"],
     "rename": ["rename", "a", "new"],
     "repair": ["repair"],
     "resume": ["resume", "a"],

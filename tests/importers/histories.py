@@ -12,6 +12,8 @@ import apsw
 
 from sessiondb.importers import known
 
+from . import stores
+
 CALL = {"id": "c1", "type": "function", "function": {"name": "terminal", "arguments": '{"cmd": "ls"}'}}
 
 
@@ -218,6 +220,12 @@ SOURCES: dict[tuple[str, str], Callable[[Path], Path]] = {
     ("nanobot", "chat"): files("telegram_42.jsonl", NANOBOT),
     ("sharegpt", "lines"): files("share.jsonl", SHAREGPT),
     ("openai-chat", "lines"): files("chat.jsonl", OPENAI),
+    ("llm", "threads"): lambda directory: stores.llm_threads(directory / "logs.db"),
+    ("llm", "responses"): lambda directory: stores.llm_responses(directory / "logs.db"),
+    ("openai-agents", "sessions"): lambda directory: stores.agents_sdk(directory / "sessions.db"),
+    ("open-webui", "database"): lambda directory: stores.open_webui(directory / "webui.db"),
+    ("cursor", "editor"): lambda directory: stores.cursor_editor(directory / "state.vscdb"),
+    ("chatgpt", "archive"): lambda directory: stores.chatgpt_archive(directory / "export.zip"),
 }
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from sessiondb import registry
 from sessiondb.importers import claude_code, codex, gemini, opencode
 
 from .counts import claude_code as count_claude_code
@@ -15,6 +17,11 @@ from .counts import opencode as count_opencode
 from .parsed import Parsed
 
 FIXTURES = Path(__file__).parent / "fixtures"
+# Where the tree of a fixture is more than what the agent's own rules name.
+_BELOW = {
+    "copilot-cli": "session-state", "kimi-code": "sessions", "openclaw": ".openclaw", "pi": "sessions",
+    "qwen-code": "projects",
+}  # fmt: skip
 CLAUDE = FIXTURES / "claude-code"
 CODEX = FIXTURES / "codex"
 GEMINI = FIXTURES / "gemini-cli" / "tmp"
@@ -26,6 +33,13 @@ AGENTS: dict[str, tuple[ModuleType, ModuleType, Path]] = {
     "gemini-cli": (gemini, count_gemini, GEMINI),
     "opencode": (opencode, count_opencode, OPENCODE),
 }
+# Those whose fixtures lie in a directory of their name; the databases of others are made by `stores`.
+for _agent in (
+    "aider", "chatgpt", "claude-ai", "cline", "copilot-cli", "cursor", "grok", "kimi-code", "open-webui", "openclaw",
+    "pi", "qwen-code", "roo-code",
+):  # fmt: skip
+    _counts = import_module(f"{__package__}.counts.{_agent.replace('-', '_')}")
+    AGENTS[_agent] = (registry.load("importers", _agent), _counts, FIXTURES / _agent / _BELOW.get(_agent, ""))
 
 
 def sources(agent: str) -> list[Path]:

@@ -75,6 +75,10 @@ def test_children_stand_below_their_parents(db: SessionDB, bring: Bring, home: P
         "019fc713-a020-7000-8000-000000000007": (CODEX, "subagent"),
         "88888888-8888-4888-8888-888888888888": (GEMINI, "subagent"),
         "ses_02child": ("ses_01main", "subagent"),
+        "d0000000-0000-4000-8000-00000000000d": ("c0000000-0000-4000-8000-00000000000c", "subagent"),
+        "0002": ("0001", "subagent"),
+        "scout:k1": ("k1", "subagent"),
+        "p2": ("p1", "fork"),
     }
 
 

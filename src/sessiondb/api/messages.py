@@ -113,7 +113,7 @@ class Messages(Handle):
 
     def _draft(self, message: Mapping[str, Any], now: float) -> Draft:
         limit = self.provider.features.max_content_bytes
-        if message.__class__ is dict and message.get("content").__class__ is str:
+        if message.__class__ is dict and message.get("content").__class__ is str and not self._redacting:
             return draft(message, now, limit)
         if not isinstance(message, Mapping):
             raise Invalid(f"a message must be a dict, not {type(message).__name__}")
@@ -122,7 +122,15 @@ class Messages(Handle):
             given = checked_media(message.get("media_refs"))
             content, found = media.extract(content, self._media_store().put)
             message = {**message, "content": content, "media_refs": [*found, *given]}
-        return draft(message, now, limit)
+        return draft(self._message(message), now, limit)
+
+    def _message(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A message as it is to be stored."""
+        if not self._redacting or not isinstance(message, Mapping):
+            return message
+        from .. import clean_rows
+
+        return clean_rows.message(message)
 
     def get_messages(
         self,

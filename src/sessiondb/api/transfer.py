@@ -80,7 +80,7 @@ class Transfer(Messages):
         check_session(session)
         now = float(self._clock())
         drafts = [self._merging(number, message, now) for number, message in enumerate(messages)]
-        return self.provider.create_session(session, latest(drafts), tags=tags)
+        return self.provider.create_session(self._columns(session), latest(drafts), tags=tags)
 
     def import_sessions(self, documents: Iterable[Mapping[str, Any]], *, dry_run: bool = False) -> ImportReport:
         """Take in what `export_session` gave: same ids, lineage, positions and ledger; each session all or nothing.
@@ -124,7 +124,7 @@ class Transfer(Messages):
         values["title"] = self._free_title(document, report)
         if parent:
             parents[name] = parent
-        if dry_run or self.provider.create_session(values, drafts, tags=tags):
+        if dry_run or self.provider.create_session(self._columns(values), drafts, tags=tags):
             report.imported.append(name)
             report.messages += len(drafts)
         else:
@@ -173,7 +173,7 @@ class Transfer(Messages):
         drafts: list[Draft] = []
         try:
             for row in rows:
-                drafts.append(restored(row, max_bytes=limit))
+                drafts.append(restored(self._message(row), max_bytes=limit))
         except Invalid as exc:
             raise Invalid(f"message {len(drafts)}: {exc}") from exc
         return drafts
@@ -194,7 +194,7 @@ class Transfer(Messages):
         return values, drafts
 
     def _free_title(self, document: Mapping[str, Any], report: ImportReport) -> str | None:
-        title = titles.clean(document.get("title"))
+        title = self._title(document.get("title"))
         if title is None or not any(row["title"] == title for row in self.provider.find_titles(title)):
             return title
         base, _ = titles.split(title)

@@ -18,7 +18,7 @@ from .selection import find_session
 from .text import line
 
 if TYPE_CHECKING:
-    from ..exporters.base import Conversation
+    from ..exporters.base import Conversation, Exporter
 
 
 @options.command("export")
@@ -28,22 +28,35 @@ if TYPE_CHECKING:
 @options.option(
     "--format",
     "wanted",
-    choices=("jsonl", "markdown", "html", "openai", "sharegpt", "sharegpt-hermes", "csv"),
+    choices=("jsonl", "markdown", "html", "openai", "sharegpt", "sharegpt-hermes", "csv", "otlp"),
     help="What to write; without it the end of FILE says, and jsonl is meant.",
 )
+@options.flag("--redact", "wish", value="redact", help="Leave credentials out, as all formats but jsonl do.")
+@options.flag("--no-redact", "wish", value="keep", help="Leave credentials in, as jsonl does.")
+@options.flag("--follow", help="Go on with every message as it comes, until Ctrl-C; jsonl and otlp.")
 @options.reading
-def command(db: SessionDB, file: str | None, where: Filter, session_id: str | None, wanted: str | None) -> None:
+def command(
+    db: SessionDB,
+    file: str | None,
+    where: Filter,
+    session_id: str | None,
+    wanted: str | None,
+    wish: str | None,
+    follow: bool,
+) -> None:
     """Write sessions with their messages.
 
     jsonl holds everything, and `sessiondb import` restores it. markdown and html are to read, openai and sharegpt for
-    training, csv is a table of sessions. Without FILE, or with -, the standard output is written to. A FILE is
-    complete or is not there: it gets its name when everything is written.
+    training, csv is a table of sessions, otlp traces for OpenTelemetry. Without FILE, or with -, the standard output is
+    written to. A FILE is complete or is not there: it gets its name when everything is written. With --follow it is
+    written as the messages come.
 
     \b
     Example:
         sessiondb export backup.jsonl
         sessiondb export talk.html --session-id "nginx 502"
         sessiondb export - --source telegram | gzip > telegram.jsonl.gz
+        sessiondb export traces.otlp.json --since 30d
     """
     from ..exporters import base
 
@@ -51,14 +64,47 @@ def command(db: SessionDB, file: str | None, where: Filter, session_id: str | No
     if session_id is not None:
         where = replace(where, ids=(find_session(db, session_id),))
     exporter = base.exporter(wanted or base.for_file(target))
+    usual = base.redacts(exporter)
+    redact = wish == "redact" if wish else usual
     left_out: list[str] = []
-    with Progress(db.session_count(where=where), "sessions") as progress, _opened(target) as stream:
-        counted = _Counted(base.conversations(db, where, left_out.append), progress)
-        exporter.write(counted, stream)
+    if follow:
+        sessions = _follow(db, where, exporter, target, redact)
+    else:
+        with Progress(db.session_count(where=where), "sessions") as progress, _opened(target) as stream:
+            found = base.conversations(db, where, left_out.append, redact=redact, summed=not usual)
+            counted = _Counted(found, progress)
+            exporter.write(counted, stream)
+        sessions = counted.sessions
     for what in left_out:
         output.complain(what)
     if target != "-":
-        print(f"Exported {output.count(counted.sessions, 'session')} to {line(target)}.", file=sys.stderr)
+        print(f"Exported {output.count(sessions, 'session')} to {line(target)}.", file=sys.stderr)
+
+
+def _follow(db: SessionDB, where: Filter, exporter: Exporter, target: str, redact: bool) -> int:
+    """Write until somebody stops it, which is how it ends well."""
+    from ..exporters import following
+
+    following.check(exporter)
+    with _in_place(target) as stream:
+        writing = following.Following(db, where, exporter, stream, redact=redact)
+        try:
+            with Progress(db.session_count(where=where), "sessions") as progress:
+                writing.first(progress)
+            writing.forever()
+        except KeyboardInterrupt:
+            stream.flush()
+        return writing.sessions
+
+
+@contextmanager
+def _in_place(file: str) -> Iterator[TextIO]:
+    if file == "-":
+        yield answers.stream()
+        return
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(descriptor, "w", encoding="utf-8", errors="backslashreplace") as stream:
+        yield stream
 
 
 class _Counted:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import ImportProblem, NotFound
-from . import answers, dates, ink, options, output
+from ..errors import ImportProblem, Invalid, NotFound
+from . import answers, dates, ink, options, output, watching
 from .progress import Progress
 from .store import open_store
 from .table import Column, show
@@ -35,10 +35,17 @@ _STATUS = ("on_disk", "imported", "changed", "failed")
 )
 @options.flag("--dry-run", help="Say what would come in; change nothing.")
 @options.flag("--status", help="Say what is on disk and what of it was imported; change nothing.")
+@options.flag("--watch", help="Go on: bring in what is written from now on, until Ctrl-C.")
 @options.answers
 @options.common
 def command(
-    paths: Sequence[str], agents: Sequence[str], since: float | None, dry_run: bool, status: bool, form: answers.Form
+    paths: Sequence[str],
+    agents: Sequence[str],
+    since: float | None,
+    dry_run: bool,
+    status: bool,
+    watch: bool,
+    form: answers.Form,
 ) -> None:
     """Bring in the histories of other agents.
 
@@ -51,11 +58,17 @@ def command(
         sessiondb import
         sessiondb import --agent claude-code --since 7d --dry-run
         sessiondb import old-laptop/.codex backup.jsonl
+        sessiondb import --watch
     """
     from ..importers import known
 
     parsers = known.chosen(agents)
     home = Path(os.path.expanduser("~"))
+    if watch:
+        if dry_run or status:
+            raise Invalid("--watch brings histories in; --dry-run and --status do not go with it")
+        watching.follow(parsers, [Path(path) for path in paths], home, since, form)
+        return
     found = known.at_paths(map(Path, paths), parsers) if paths else known.at_home(parsers, os.environ, home)
     sources = list(found)
     if not sources:

@@ -29,9 +29,7 @@ def open_store(named: str | None, *, read_only: bool, index: bool = False, creat
         if not read_only:
             raise
         db = _opened(settings, read_only=False)
-        output.complain(
-            f"{db.db_path or 'the store'} was brought to the current schema; a backup of old data is beside it"
-        )
+        output.complain(f"{db.db_path or 'the store'} was brought to the current schema")
         return db
 
 
@@ -40,7 +38,7 @@ def _opened(settings: config.Settings, *, read_only: bool) -> SessionDB:
     provider.initialize(
         **settings.options, **({"read_only": True} if read_only and provider.features.read_only else {})
     )
-    return SessionDB(provider=provider)
+    return SessionDB(provider=provider, redact_on_write=settings.redact_on_write)
 
 
 def _is_ours_to_write(settings: config.Settings) -> bool:

@@ -4,16 +4,17 @@
     SUFFIXES = (".md",)                               the file names that mean it
     def write(conversations, out) -> None             writes text as it reads; never holds more than a message or so
 
+and, where what it writes brings everything back, `RESTORES = True`: then credentials are left in unless asked.
 Conversations come one at a time, their messages when they are asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, TextIO
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TextIO, cast
 
-from .. import registry
+from .. import ledger, registry
 from ..db import SessionDB
 from ..media import MediaStore
 from ..models import Filter, MediaRefRow, MessageRow, Page, SessionRow
@@ -64,16 +65,30 @@ def for_file(file: str) -> str:
     return "jsonl"
 
 
+def redacts(chosen: Exporter) -> bool:
+    """Whether credentials are left out unless somebody says otherwise: a copy for others has none, a backup has all."""
+    return not getattr(chosen, "RESTORES", False)
+
+
 def conversations(
-    db: SessionDB, where: Filter, note: Callable[[str], None] = lambda what: None
+    db: SessionDB,
+    where: Filter,
+    note: Callable[[str], None] = lambda what: None,
+    *,
+    redact: bool = False,
+    summed: bool = False,
 ) -> Iterator[Conversation]:
-    """The selected sessions, oldest first; `note` is told what had to be left out."""
+    """The selected sessions, oldest first; `note` is told what had to be left out.
+
+    With `redact` without their credentials, see `redacted`.
+    """
     store = MediaStore(db.provider.media_directory) if db.provider.media_directory else None
     for session_id in _ids(db, where):
         session = db.provider.get_session(session_id)
         # A session deleted meanwhile is no longer part of the store.
         if session is not None:
-            yield _conversation(db, session, store, note)
+            found = _conversation(db, session, store, note)
+            yield redacted(found, summed=summed) if redact else found
 
 
 def _conversation(
@@ -88,6 +103,33 @@ def _conversation(
         lambda digest: None if store is None else store.find(digest),
         note,
     )
+
+
+def redacted(conversation: Conversation, *, summed: bool) -> Conversation:
+    """The same without its credentials; with `summed` terms and ledger are those of what is left."""
+    from .. import clean_rows
+
+    def stored() -> Iterator[MessageRow]:
+        for row in conversation.stored():
+            clean = clean_rows.message(row)
+            yield _resumed(clean) if summed and clean != row else cast(MessageRow, clean)
+
+    def media() -> list[MediaRefRow]:
+        return [cast(MediaRefRow, clean_rows.media(row)) for row in conversation.media()]
+
+    session = cast(SessionRow, clean_rows.read_session(conversation.session))
+    if summed:
+        session["ledger"] = ledger.total(row["term"] or 0 for row in stored())
+    return replace(conversation, session=session, stored=stored, media=media)
+
+
+def _resumed(row: dict[str, Any]) -> MessageRow:
+    """The row with the term of what it says now."""
+    from ..drafts import restored
+
+    if row["seq"] is not None:
+        row["term"] = ledger.term(restored(row, max_bytes=1 << 62).digest, row["seq"])
+    return cast(MessageRow, row)
 
 
 def _ids(db: SessionDB, where: Filter) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, TextIO
 
 from ..api.transfer import EXPORT_FORMAT
@@ -13,6 +14,7 @@ from .base import Conversation
 
 NAME = "jsonl"
 SUFFIXES = (".jsonl", ".ndjson")
+RESTORES = True
 # A line is read whole: a long session takes several.
 MESSAGES_PER_LINE = 5000
 CHARACTERS_PER_LINE = 16 * 1024 * 1024
@@ -43,6 +45,19 @@ def _lines(conversation: Conversation) -> Iterator[str]:
     while following is not None:
         yield _line({"format": EXPORT_FORMAT, "part_of": session["id"]}, following)
         following = next(chunks, None)
+
+
+def more(conversation: Conversation, after: int, out: TextIO) -> None:
+    """The messages after a position, as parts of a session whose line was written before."""
+    session = conversation.session
+    known = {"ledger": session["ledger"], "last_seq": session["last_seq"]}
+    rest = replace(conversation, stored=lambda: (row for row in conversation.stored() if (row["seq"] or 0) > after))
+    for chunk in _chunks(_messages(rest)):
+        out.write(safe(_line({"format": EXPORT_FORMAT, "part_of": session["id"], **known}, chunk)) + "\n")
+    new = {row["id"] for row in rest.stored()}
+    media = [each for each in conversation.media() if each["message_id"] in new]
+    for line in _media(replace(conversation, media=lambda: media), set()):
+        out.write(line + "\n")
 
 
 def _messages(conversation: Conversation) -> Iterator[tuple[str, int]]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .base import Record, Skipped
+from .base import Record
 from .claude_sessions import Transcript, summaries_digest
 from .source import Source, first_objects
 from .texts import words_of
@@ -57,9 +57,5 @@ def _is_ours(record: dict[str, Any]) -> bool:
 
 def read(source: Source) -> Iterator[Record]:
     transcript = Transcript(source)
-    for found in source.objects():
-        if isinstance(found, Skipped):
-            yield found
-        else:
-            yield from transcript.records(found[1])
+    yield from source.each(transcript.records)
     yield from transcript.rest()

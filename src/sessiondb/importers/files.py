@@ -51,6 +51,10 @@ class Files:
         self._forgotten: list[str] = []
         self._lost: dict[tuple[int, str], list[ImportFileRow]] | None = None
 
+    def look_again(self) -> None:
+        """Files may have moved since the last import."""
+        self._lost = None
+
     def known(self, path: Path) -> ImportFileRow | None:
         return self.rows.get(path_key(path))
 

@@ -57,11 +57,7 @@ def read(source: Source) -> Iterator[Record]:
         yield from chat.rest()
         return
     chat = Chat(source, project_of)
-    for found in source.objects():
-        if isinstance(found, Skipped):
-            yield found
-        else:
-            yield from chat.record(found[1])
+    yield from source.each(chat.record)
     yield from chat.rest()
 
 

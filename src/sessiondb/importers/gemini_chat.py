@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .base import Message, Record, Retracted, Session
+from .gemini_parts import answers, as_block, words_in
 from .parts import Totals, blocks_of, body, list_of, said, tool_call
 from .source import Source
 from .texts import count_of, is_injected, when, words_of
@@ -115,7 +116,7 @@ class Chat:
             yield from self._user(message)
         elif kind == "gemini":
             yield from self._gemini(message)
-        elif kind in ("info", "error", "warning") and (text := _words(message.get("content"))):
+        elif kind in ("info", "error", "warning") and (text := words_in(message.get("content"))):
             yield self._made("system", text, message, injected=True, metadata={"kind": kind})
         else:
             yield self._made("meta", message, message, injected=True)
@@ -129,12 +130,12 @@ class Chat:
         parts = blocks_of(message.get("content"))
         for number, part in enumerate(parts):
             if isinstance(response := part.get("functionResponse"), dict):
-                yield self._answered(message, number, response.get("id"), response.get("name"), _answers([part]))
-        spoken = [_as_block(part) for part in parts if "functionResponse" not in part]
+                yield self._answered(message, number, response.get("id"), response.get("name"), answers([part]))
+        spoken = [as_block(part) for part in parts if "functionResponse" not in part]
         if not spoken:
             return
         content = body(spoken)
-        shown = _words(message.get("displayContent"))
+        shown = words_in(message.get("displayContent"))
         if shown and shown != content:
             # What was typed; the program put files and the like into what was sent.
             yield self._made("user", content, message, "#sent", injected=True)
@@ -149,7 +150,7 @@ class Chat:
         calls = [call for call in list_of(message.get("toolCalls")) if isinstance(call, dict)]
         yield self._made(
             "assistant",
-            body([_as_block(part) for part in blocks_of(message.get("content"))]) or None,
+            body([as_block(part) for part in blocks_of(message.get("content"))]) or None,
             message,
             reasoning=said(map(_thought, list_of(message.get("thoughts")))) or None,
             tool_calls=[tool_call(call.get("id"), call.get("name"), call.get("args")) for call in calls] or None,
@@ -160,7 +161,7 @@ class Chat:
         )
         for number, call in enumerate(calls):
             if call.get("result") or call.get("resultDisplay"):
-                answer = _answers(call.get("result")) or _words(call.get("resultDisplay"))
+                answer = answers(call.get("result")) or words_in(call.get("resultDisplay"))
                 yield self._answered(message, number, call.get("id"), call.get("name"), answer, call)
 
     def _answered(
@@ -191,18 +192,8 @@ class Chat:
                 del self.carry["used"][old]
 
 
-def _words(content: Any) -> str:
-    return "".join(words_of(part.get("text")) or "" for part in blocks_of(content))
-
-
 def _is_context(text: str) -> bool:
     return is_injected(text) or text.lstrip().startswith(_CONTEXT)
-
-
-def _as_block(part: dict[str, Any]) -> dict[str, Any]:
-    if isinstance(part.get("inlineData"), dict):
-        return {"type": "image", **part["inlineData"]}
-    return part
 
 
 def _thought(thought: Any) -> str:
@@ -210,22 +201,6 @@ def _thought(thought: Any) -> str:
         return str(thought)
     subject, description = words_of(thought.get("subject")), words_of(thought.get("description"))
     return "\n".join(filter(None, (f"**{subject}**" if subject else None, description)))
-
-
-def _answers(result: Any) -> Any:
-    """The text of what a tool answered; the answer itself where it is more than text."""
-    texts = []
-    for part in blocks_of(result):
-        response = part.get("functionResponse")
-        answer = response.get("response") if isinstance(response, dict) else part.get("text")
-        if isinstance(answer, dict):
-            words = answer.get("output", answer.get("error"))
-            if not isinstance(words, str):
-                return answer
-            answer = words
-        if answer is not None:
-            texts.append(str(answer))
-    return "\n".join(texts)
 
 
 def _used(tokens: Any) -> dict[str, Any]:

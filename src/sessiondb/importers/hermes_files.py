@@ -35,11 +35,13 @@ def detect(path: Path, head: bytes) -> bool:
     if found and found[0].get("role") == "session_meta":
         return True
     has_roles = bool(found) and all("role" in each and "timestamp" in each for each in found)
+    if _is_mirrored(head):
+        return False
     return has_roles and (path.parent / _INDEX).exists() and "_type" not in found[0]
 
 
 def read(source: Source) -> Iterator[Record]:
-    if _is_in_database(source.path):
+    if _is_in_database(source.path) or _is_mirror(source.path):
         return
     if source.path.suffix == ".json":
         yield from _read_document(source)
@@ -86,6 +88,16 @@ def _read_lines(source: Source) -> Iterator[Record]:
             yield Message("meta", json.dumps(values, ensure_ascii=False), when(values.get("timestamp")), injected=True)
         else:
             yield chat.message(values)
+
+
+def _is_mirrored(head: bytes) -> bool:
+    """Whether this program's gateway wrote the file beside its store, which has all of it."""
+    return head.startswith(b'{"session_id": "') and b'"seq": ' in head[:4096]
+
+
+def _is_mirror(path: Path) -> bool:
+    with path.open("rb") as file:
+        return _is_mirrored(file.read(4096))
 
 
 def _is_in_database(path: Path) -> bool:

@@ -8,10 +8,12 @@ from dataclasses import fields as fields_of
 from pathlib import Path
 from typing import Any
 
+from .. import clean_rows
 from ..db import SessionDB
 from ..drafts import check_session, to_json
 from ..errors import Conflict, Invalid, TitleTaken
 from ..models import MAX_TITLE_LENGTH, RELATIONS, ROLES, SessionRow
+from ..redact import redact
 from ..titles import clean, lineage_prefix, next_in_lineage, split
 from .base import Message, Record, Retracted, Session, Skipped, Usage
 from .keys import Keys, native_key
@@ -269,7 +271,7 @@ class Intake:
         config = session.model_config
         values["model_config"] = to_json(dict(config), "model_config") if isinstance(config, Mapping) else config
         check_session(values)
-        return values
+        return clean_rows.session(values) if self.db.redacts_on_write else values
 
     def _update(self, opened: Opened, row: SessionRow) -> None:
         columns = self._columns(opened)
@@ -287,7 +289,7 @@ class Intake:
 
     def _retitle(self, opened: Opened, row: SessionRow) -> bool:
         """Give the session the title that the source has now, unless somebody renamed it here."""
-        wanted = _short_title(opened.session.title)
+        wanted = _short_title(self._stored(opened.session.title))
         if wanted is None or wanted == opened.title or (row["title"] is not None and not _is_of(row, opened.title)):
             return False
         title = self._free_title(opened, row["id"])
@@ -298,8 +300,11 @@ class Intake:
         self._touch(opened)
         return True
 
+    def _stored(self, title: str | None) -> str | None:
+        return redact(title) if self.db.redacts_on_write and isinstance(title, str) else title
+
     def _free_title(self, opened: Opened, session_id: str) -> str | None:
-        title = opened.title = _short_title(opened.session.title)
+        title = opened.title = _short_title(self._stored(opened.session.title))
         find = self.db.provider.find_titles
         if title is None or not any(row["title"] == title and row["id"] != session_id for row in find(title)):
             return title

@@ -13,7 +13,7 @@ from ..errors import Invalid, NotFound
 from .base import Parser
 from .source import head_of, is_compressed
 
-_SUFFIXES = (".jsonl", ".json", ".db", ".sqlite", ".sqlite3", ".ndjson", ".zst")
+SUFFIXES = (".jsonl", ".json", ".db", ".sqlite", ".sqlite3", ".ndjson", ".zst", ".zip", ".md", ".vscdb")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,5 +74,5 @@ def _files(directory: Path) -> Iterator[Path]:
     for place, below, files in os.walk(directory):
         below.sort()
         for name in sorted(files):
-            if name.endswith(_SUFFIXES):
+            if name.endswith(SUFFIXES):
                 yield Path(place, name)

@@ -50,13 +50,14 @@ class Runner:
         dry_run: bool = False,
         since: float | None = None,
         tick: Callable[[Tick], None] = lambda tick: None,
+        files: Files | None = None,
     ) -> None:
         self.db = db
         self.dry_run = dry_run
         self.since = since
         self.tick = tick
         self.report = Report()
-        self.files = Files(db, dry=dry_run)
+        self.files = Files(db, dry=dry_run) if files is None else files
         self.links = Links(db)
         self._done_bytes = self._all_bytes = self._done_files = self._all_files = 0
         self._indexed = 0

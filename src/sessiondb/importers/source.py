@@ -12,7 +12,9 @@ import msgspec
 
 from .. import registry
 from ..errors import ImportProblem, MissingExtra
-from .base import Skipped
+from .archives import UNREADABLE, first_member, is_archive
+from .base import Record, Skipped
+from .elements import objects_of
 
 # A longer line is no message; reading it whole would cost several times its size in memory.
 MAX_LINE = 64 * 1024 * 1024
@@ -35,7 +37,12 @@ class ForeignTables(Protocol):
     def columns(self, table: str) -> tuple[str, ...]: ...
 
     def rows(
-        self, table: str, *, equal: dict[str, Any] | None = None, order: tuple[str, ...] = ()
+        self,
+        table: str,
+        *,
+        equal: dict[str, Any] | None = None,
+        starting: dict[str, str] | None = None,
+        order: tuple[str, ...] = (),
     ) -> Iterator[dict[str, Any]]: ...
 
 
@@ -44,14 +51,16 @@ def is_compressed(path: Path) -> bool:
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """The bytes of a file, decompressed where it ends in .zst."""
+    """The bytes of a file, decompressed where it ends in .zst; of an export in a ZIP file its conversations."""
+    if is_archive(path):
+        return first_member(path)  # type: ignore[return-value]
     if not is_compressed(path):
         return path.open("rb")
     try:
         from compression import zstd  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         try:
-            from backports import zstd  # type: ignore[import-not-found, unused-ignore]
+            from backports import zstd  # type: ignore[attr-defined, import-not-found, import-untyped, unused-ignore]
         except ImportError:
             raise MissingExtra(f"reading {path.name}", "import") from None
     opened: BinaryIO = zstd.open(path, "rb")
@@ -117,6 +126,14 @@ class Source:
             else:
                 yield from self._objects_of(line)
 
+    def each(self, read: Callable[[dict[str, Any]], Iterator[Record]]) -> Iterator[Record]:
+        """What `read` makes of the object of every complete line; what is none is passed on."""
+        for found in self.objects():
+            if isinstance(found, Skipped):
+                yield found
+            else:
+                yield from read(found[1])
+
     def _objects_of(self, line: Line) -> Iterator[tuple[int, dict[str, Any]] | Skipped]:
         try:
             values, note = decode(line.text)
@@ -144,6 +161,10 @@ class Source:
         if len(values) != 1:
             raise ImportProblem(f"{self.path} holds {len(values)} JSON values where one belongs")
         return values[0]
+
+    def elements(self) -> Iterator[dict[str, Any] | Skipped]:
+        """The objects of a JSON array, of an export in a ZIP file too, decoded one after the other."""
+        return objects_of(self.path)
 
     def tables(self) -> AbstractContextManager[ForeignTables]:
         """The file as a SQLite database, opened so that nothing in its directory changes."""
@@ -215,7 +236,7 @@ def head_of(path: Path, length: int = 64 * 1024) -> bytes:
     try:
         with open_plain(path) as file:
             return file.read(length)
-    except (OSError, EOFError, ValueError, MissingExtra):
+    except UNREADABLE:
         return b""
 
 

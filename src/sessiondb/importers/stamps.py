@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import SessionDBError
+from .archives import UNREADABLE
 from .base import Parser
 from .source import open_plain
 
@@ -54,7 +54,7 @@ def fingerprint(path: Path, length: int) -> str | None:
         with open_plain(path) as file:
             head = file.read(min(length, _PIECE))
             end = _end(file, length, head)
-    except (OSError, EOFError, ValueError, SessionDBError):
+    except UNREADABLE:
         return None
     if end is None:
         return None

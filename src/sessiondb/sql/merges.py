@@ -78,7 +78,7 @@ ADD_FILE = f"""
 """
 
 
-class _Stored:
+class Stored:
     """A row that has one of the keys."""
 
     __slots__ = ("active", "id", "seq", "term")
@@ -107,7 +107,7 @@ class MergePrimitives(SessionDBProvider):
         gone |= {key for draft in messages if not draft.active and (key := draft.values["message_key"]) in stored}
         hidden_now = [stored[key] for key in sorted(gone) if stored[key].active]
         changed = [draft for draft in messages if _is_changed(draft, stored)]
-        total = _rewrite(tx, session_id, total, [(stored[draft.values["message_key"]], draft) for draft in changed])
+        total = rewrite(tx, session_id, total, [(stored[draft.values["message_key"]], draft) for draft in changed])
         rewritten = {stored[draft.values["message_key"]].id for draft in changed}
         _hide(tx, session_id, [row for row in hidden_now if row.id not in rewritten])
         fresh = appends.fresh(messages, stored)
@@ -133,21 +133,23 @@ class MergePrimitives(SessionDBProvider):
             tx.run(ADD_FILE, row)
 
 
-def _stored(tx: Tx, session_id: str, keys: Sequence[str]) -> dict[str, _Stored]:
-    found: dict[str, _Stored] = {}
+def _stored(tx: Tx, session_id: str, keys: Sequence[str]) -> dict[str, Stored]:
+    found: dict[str, Stored] = {}
     for start in range(0, len(keys), 500):
         names, params = marks("key", keys[start : start + 500])
         for row in tx.rows(KEYED % names, params | {"session_id": session_id}):
-            found[unescape(row[0])] = _Stored(row)
+            found[unescape(row[0])] = Stored(row)
     return found
 
 
-def _is_changed(draft: Draft, stored: dict[str, _Stored]) -> bool:
+def _is_changed(draft: Draft, stored: dict[str, Stored]) -> bool:
     row = stored.get(draft.values["message_key"])
     return row is not None and row.differs(draft)
 
 
-def _rewrite(tx: Tx, session_id: str, total: int, pairs: Sequence[tuple[_Stored, Draft]]) -> int:
+def rewrite(
+    tx: Tx, session_id: str, total: int, pairs: Sequence[tuple[Stored, Draft]], *, as_activity: bool = True
+) -> int:
     """Put drafts in the place of rows, at their positions; the ledger after it.
 
     A rewritten message is a new row: every engine's search learns of new rows, none watches old ones.
@@ -173,7 +175,7 @@ def _rewrite(tx: Tx, session_id: str, total: int, pairs: Sequence[tuple[_Stored,
             messages += 1
             calls += len(draft.calls)
         _attach(tx, session_id, message_id, draft)
-    _resettle(tx, session_id, total, messages, calls, ids[-1])
+    _resettle(tx, session_id, total, messages, calls, ids[-1] if as_activity else 0)
     return total
 
 
@@ -200,7 +202,7 @@ def _answer(tx: Tx, session_id: str, call_id: str) -> None:
         tx.run(ANSWER, values)
 
 
-def _hide(tx: Tx, session_id: str, hidden: Sequence[_Stored]) -> None:
+def _hide(tx: Tx, session_id: str, hidden: Sequence[Stored]) -> None:
     if not hidden:
         return
     calls = sum(_calls_of(tx, session_id, row.id) for row in hidden)

@@ -25,7 +25,7 @@ from . import appends, rows
 from .adopt import LEDGER, adopt_all
 from .driver import Driver, Row, Tx, read, write
 from .escape import MARK, unescape
-from .filters import messages_where, sessions_where
+from .filters import marks, messages_where, sessions_where
 
 PLACED = f"""
     SELECT {rows.MESSAGE_LIST}
@@ -101,6 +101,12 @@ CALLS_OF_HIDDEN = """
      WHERE t.session_id = :session_id
        AND m.seq > :after
        AND m.active <> :active
+"""
+KEYED = """
+    SELECT message_key, session_id
+      FROM messages
+     WHERE session_id IN (%s)
+       AND message_key IN (%s)
 """
 RECOUNT = """
     UPDATE sessions
@@ -182,6 +188,15 @@ class MessagePrimitives(SessionDBProvider):
     def _turn_rows(self, tx: Tx, session_id: str) -> list[Row]:
         found = tx.rows(TURNS, {"session_id": session_id})
         return found + tx.rows(UNPLACED_TURNS, {"session_id": session_id})
+
+    @read
+    def find_keys(self, tx: Tx, session_ids: Sequence[str], keys: Sequence[str]) -> dict[str, str]:
+        if not session_ids or not keys:
+            return {}
+        sessions, params = marks("session", session_ids)
+        names, more = marks("key", keys)
+        found = tx.rows(KEYED % (sessions, names), params | more)
+        return {unescape(key): unescape(session_id) for key, session_id in found}
 
     @read
     def get_message(self, tx: Tx, message_id: int) -> MessageRow | None:

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from sessiondb.backends.memory import MemoryProvider
 from sessiondb.errors import Busy, Closed, Corrupt, DiskFull, Invalid, NotSupported, Unavailable
 from sessiondb.models import Draft, Filter
-from sessiondb.provider import Features
+from sessiondb.provider import Features, SessionDBProvider
 
 __all__ = ["JournalProvider"]
 
@@ -126,6 +126,10 @@ class JournalProvider(MemoryProvider):
         if self._journal is not None:
             os.ftruncate(self._journal.fileno(), start)
             self._journal.seek(start)
+
+    # What takes a function has no place in the journal.
+    revise = SessionDBProvider.revise
+    revise_trash = SessionDBProvider.revise_trash
 
     add_usage = _written("add_usage")
     append = _written("append")

@@ -12,7 +12,7 @@ from ...rows import session_row
 from .selection import select
 from .tables import MemoryBase, Row, Session, by_start, read, write
 
-SCHEMA_VERSION = 1001
+SCHEMA_VERSION = 1002
 COSTS = ("estimated_cost_usd", "actual_cost_usd")
 
 

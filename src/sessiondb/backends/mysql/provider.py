@@ -72,7 +72,7 @@ class _Closed:
 
 class MySQLProvider(SQLProvider):
     name = "mysql"
-    features = Features(indexed_search=True)
+    features = Features(indexed_search=True, bindings=True, revision=True)
 
     def __init__(self) -> None:
         self.driver: Driver = _Closed()

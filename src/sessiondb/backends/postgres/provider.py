@@ -61,7 +61,7 @@ class _Closed:
 @lists_on_replica
 class PostgreSQLProvider(SQLProvider):
     name = "postgresql"
-    features = Features(indexed_search=True)
+    features = Features(indexed_search=True, bindings=True, revision=True)
 
     def __init__(self) -> None:
         self.schema = "public"

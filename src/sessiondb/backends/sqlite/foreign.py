@@ -80,18 +80,29 @@ class ForeignDatabase:
         return tuple(str(name) for (name,) in self.connection.execute(COLUMNS, (table,)))
 
     def rows(
-        self, table: str, *, equal: dict[str, Any] | None = None, order: tuple[str, ...] = ()
+        self,
+        table: str,
+        *,
+        equal: dict[str, Any] | None = None,
+        starting: dict[str, str] | None = None,
+        order: tuple[str, ...] = (),
     ) -> Iterator[dict[str, Any]]:
-        """Rows as dicts, read as they are asked for; a name that the table has not is left out of `order`."""
+        """Rows as dicts, read as they are asked for; a name that the table has not is left out of `order`.
+
+        `starting` is for ASCII beginnings of indexed columns: what follows them in the index is read, nothing else.
+        """
         known = self.columns(table)
-        conditions = equal or {}
         sql = f"SELECT {', '.join(map(_quoted, known))} FROM {_quoted(table)}"
-        if conditions:
-            sql += " WHERE " + " AND ".join(f"{_quoted(name)} IS ?" for name in conditions)
+        tests = [(f"{_quoted(name)} IS ?", [value]) for name, value in (equal or {}).items()]
+        for name, beginning in (starting or {}).items():
+            after = beginning[:-1] + chr(ord(beginning[-1]) + 1)
+            tests.append((f"{_quoted(name)} >= ? AND {_quoted(name)} < ?", [beginning, after]))
+        if tests:
+            sql += " WHERE " + " AND ".join(test for test, _ in tests)
         if wanted := [_quoted(name) for name in order if name in known]:
             sql += f" ORDER BY {', '.join(wanted)}"
         try:
-            for row in self.connection.execute(sql, tuple(conditions.values())):
+            for row in self.connection.execute(sql, tuple(value for _, values in tests for value in values)):
                 yield dict(zip(known, row, strict=True))
         except (apsw.Error, UnicodeDecodeError) as exc:
             raise ImportProblem(f"{table} of {self.path} cannot be read: {exc}") from exc

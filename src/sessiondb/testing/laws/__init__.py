@@ -14,6 +14,7 @@ from ..clock import FakeClock
 from ..requires import leave_out_what_does_not_apply
 from .appending import BatchLaws, ExpectationLaws, KeyLaws
 from .base import LawBase, NewSession, NewStore, OpenProvider
+from .bindings import BindingLaws, HandoverLaws, NoBindingLaws
 from .closed import ClosedLaws
 from .exact import ExactLaws
 from .facts import HealthLaws, InsightLaws, MetaLaws, StatsLaws
@@ -26,6 +27,7 @@ from .merging import ImportFileLaws, MergeLaws, NativeLaws
 from .messages import CounterLaws, MessageLaws, PageLaws
 from .moving import CatalogueLaws, LoadLaws
 from .oracle import OracleLaws
+from .revision import RevisionLaws
 from .rewriting import ClearLaws, ForkLaws, ReplaceLaws, RewindLaws
 from .search import HitLaws, NarrowLaws, SearchOrderLaws, WordLaws
 from .sessions import ChangeLaws, CountLaws, EndLaws, ResolveLaws, SessionLaws
@@ -45,7 +47,7 @@ GROUPS: tuple[type[LawBase], ...] = (
     TitleLaws, TitleLookupLaws, TitleNumberLaws, AutoTitleLaws,
     MessageLaws, CounterLaws, PageLaws, BatchLaws, KeyLaws, ExpectationLaws, ExactLaws,
     ReplaceLaws, ClearLaws, RewindLaws, ForkLaws,
-    MergeLaws, NativeLaws, ImportFileLaws,
+    MergeLaws, NativeLaws, ImportFileLaws, RevisionLaws,
     ToolCallLaws, MediaLaws, ConversationLaws, UsageLaws, ModelUsageLaws,
     FamilyLaws, RelationLaws, RotationLaws, TipLaws,
     OrderLaws, PreviewLaws, ChildrenLaws, FilterLaws,
@@ -53,6 +55,7 @@ GROUPS: tuple[type[LawBase], ...] = (
     CatalogueLaws, LoadLaws,
     WordLaws, HitLaws, NarrowLaws, SearchOrderLaws, TextLaws,
     SessionInputLaws, UsageInputLaws, MessageInputLaws, PageInputLaws, ErrorLaws, ClosedLaws,
+    BindingLaws, HandoverLaws, NoBindingLaws,
     LedgerLaws, MetaLaws, StatsLaws, InsightLaws, HealthLaws, ThreadLaws, LifeLaws, OracleLaws,
 )  # fmt: skip
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ...bindings import Binding
 from ...db import SessionDB
 from ...drafts import draft
 from ...errors import Closed
@@ -17,6 +18,7 @@ from .base import LawBase, OpenProvider
 
 PART = Part({**dict.fromkeys(SESSION_COLUMNS), "id": "s", "source": "cli", "started_at": 1.0, "last_seq": 0}, [])
 DRAFT = draft({"role": "user", "content": "x"}, 1.0, 100)
+BINDING = Binding("k", "telegram", "dm", "1", None, None, None, "{}", 1.0, 1.0)
 
 # Every public method with arguments that would be fine on an open store.
 API: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
@@ -101,10 +103,13 @@ PRIMITIVES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "create_session": (({"id": "s", "source": "cli", "started_at": 1.0},), {}),
     "delete_sessions": ((Filter(),), {"deleted_at": 1.0}),
     "descendants": (("s",), {}),
+    "drop_binding": ((BINDING,), {}),
     "empty_trash": ((1.0,), {}),
+    "find_keys": ((["s"], ["k"]), {}),
     "find_ids": (("s", 2), {}),
     "find_native": (("codex", "a"), {}),
     "find_titles": (("deploy",), {}),
+    "get_binding": (("k",), {}),
     "get_media_refs": (("s",), {}),
     "get_message": ((1,), {}),
     "get_turns": (("s",), {}),
@@ -116,6 +121,7 @@ PRIMITIVES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "ledger_at": (("s", 1), {}),
     "load": (([PART],), {}),
     "near_words": ((["needle"],), {}),
+    "list_bindings": ((), {}),
     "list_import_files": ((), {}),
     "list_sessions": ((Filter(), Page(), "started"), {}),
     "list_tags": ((), {}),
@@ -126,6 +132,8 @@ PRIMITIVES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "read_part": (("s",), {}),
     "replace_messages": (("s", [DRAFT]), {}),
     "restore": (("s",), {}),
+    "revise": (("s", [1], lambda table, row: {}), {}),
+    "revise_trash": ((lambda table, row: {},), {}),
     "rotate": (("s", {"id": "t", "source": "cli", "started_at": 1.0}), {}),
     "scan_messages": ((Filter(), MessageFilter()), {}),
     "search": ((parse("needle"), Filter(), MessageFilter(), Page(), "newest", 1.0), {}),
@@ -136,6 +144,7 @@ PRIMITIVES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "set_title": (("s", "deploy", "user"), {}),
     "stats": ((), {}),
     "stored_messages": (("s",), {}),
+    "swap_binding": ((None, BINDING), {}),
     "surroundings": (([{"session_id": "s", "seq": 1}],), {}),
     "top_sessions_by_tokens": ((Filter(), 5), {}),
     "update_index": ((), {}),
