@@ -10,7 +10,6 @@ import fcntl
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from threading import RLock
 from typing import Any, BinaryIO
@@ -26,9 +25,9 @@ KINDS: dict[str, type[Any]] = {"Draft": Draft, "Filter": Filter}
 
 
 def _encoded(value: Any) -> Any:
-    if not is_dataclass(value) or isinstance(value, type):
+    if type(value).__name__ not in KINDS:
         raise TypeError(f"{type(value).__name__} has no place in the journal")
-    return {f"${type(value).__name__}": asdict(value)}
+    return {f"${type(value).__name__}": {name: getattr(value, name) for name in value.__match_args__}}
 
 
 def _decoded(value: dict[str, Any]) -> Any:
@@ -130,6 +129,11 @@ class JournalProvider(MemoryProvider):
     # What takes a function has no place in the journal.
     revise = SessionDBProvider.revise
     revise_trash = SessionDBProvider.revise_trash
+    # Nor have the bindings of a gateway: several processes share those.
+    get_binding = SessionDBProvider.get_binding
+    list_bindings = SessionDBProvider.list_bindings
+    swap_binding = SessionDBProvider.swap_binding
+    drop_binding = SessionDBProvider.drop_binding
 
     add_usage = _written("add_usage")
     append = _written("append")
