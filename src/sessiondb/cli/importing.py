@@ -58,7 +58,6 @@ def command(
         sessiondb import
         sessiondb import --agent claude-code --since 7d --dry-run
         sessiondb import old-laptop/.codex backup.jsonl
-        sessiondb import --watch
     """
     from ..importers import known
 
