@@ -51,6 +51,7 @@ LAYERS = {
     "sessiondb.jsontext": "pure",
     "sessiondb.ledger": "pure",
     "sessiondb.media": "pure",
+    "sessiondb.meanwhile": "pure",
     "sessiondb.migrate": "parts",
     "sessiondb.models": "pure",
     "sessiondb.moving": "provider",

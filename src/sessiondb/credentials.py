@@ -19,6 +19,9 @@ class Rule(NamedTuple):
     pattern: str
     hints: tuple[str, ...]
     check: Callable[[str], bool]
+    # Whether capitals count. Where they do not, the pattern is in lower case and so is the text it is tried on: that
+    # is several times faster than a pattern that folds.
+    exact: bool = True
 
 
 # What documentation and configuration write instead of a secret.
@@ -83,11 +86,10 @@ def _entropy(value: str) -> float:
     return -sum(share * math.log2(share) for share in shares)
 
 
-_SECRET_NAME = (
-    r"(?:api[_-]?key|access[_-]?key(?:[_-]?id)?|secret(?:[_-]?access)?(?:[_-]?key)?(?:[_-]?base)?|client[_-]?secret"
-    r"|(?:auth|access|refresh|bearer|bot|session|id|api|personal|deploy)[_-]?token|token"
-    r"|(?:private|encryption|signing|account|shared|master|service|webhook)[_-]?(?:key|secret)|credentials?)"
-)
+# A key is a secret after one of these; the others are by themselves.
+_KEYS = ("api", "access", "secret", "private", "encryption", "signing", "account", "shared", "master", "service")
+_AFTER = "|".join(f"(?<={word}key)|(?<={word}[_-]key)" for word in _KEYS)
+_SECRET_NAME = rf"(?:secret(?:[_-]?access)?(?:[_-]?key)?(?:[_-]?base)?|token|credentials?|key(?:{_AFTER})(?:[_-]?id)?)"
 _PASSWORD_NAME = r"(?:password|passwd|passphrase|passwort|pwd|pgpassword)"
 # Quotes may be escaped: JSON in JSON. A colon before a type, `token: str = ...`, is not what is meant.
 _GIVEN = r"\d?\\*[\"'`]?\]?\s{0,3}(?::=|=>|==|[:=])\s{0,3}\\*[\"'`]?"
@@ -201,17 +203,19 @@ RULES = (
     ),
     Rule(
         "authorization header",
-        r"(?i)\b(?:proxy-)?authorization\\*[\"']?\s{0,3}[:=,]\s{0,3}\\*[\"']?(?:bearer|basic|token|apikey)\s{1,3}"
+        r"\b(?:proxy-)?authorization\\*[\"']?\s{0,3}[:=,]\s{0,3}\\*[\"']?(?:bearer|basic|token|apikey)\s{1,3}"
         r"(?P<secret>[\w.~+/=:-]{12,4000})",
         ("authorization",),
         _is_sent,
+        exact=False,
     ),
     Rule(
         "api key header",
-        r"(?i)\bx-(?:api-key|auth-token|access-token|goog-api-key|vault-token|amz-security-token)\\*[\"']?\s{0,3}[:=,]\s{0,3}"
+        r"\bx-(?:api-key|auth-token|access-token|goog-api-key|vault-token|amz-security-token)\\*[\"']?\s{0,3}[:=,]\s{0,3}"
         r"\\*[\"']?(?P<secret>[\w.~+/=-]{12,2000})",
         ("x-",),
         is_random,
+        exact=False,
     ),
     Rule(
         "password of a command",
@@ -222,18 +226,25 @@ RULES = (
         ("curl", "--", "sshpass", "machine"),
         is_chosen,
     ),
-    Rule("password", rf"(?i){_PASSWORD_NAME}{_GIVEN}{_VALUE}", ("passw", "passphrase", "pwd"), is_chosen),
-    Rule("secret value", rf"(?i){_SECRET_NAME}{_GIVEN}{_VALUE}", ("key", "secret", "token", "credential"), is_random),
+    Rule("password", f"{_PASSWORD_NAME}{_GIVEN}{_VALUE}", ("passw", "passphrase", "pwd"), is_chosen, exact=False),
+    Rule(
+        "secret value",
+        f"{_SECRET_NAME}{_GIVEN}{_VALUE}",
+        ("key", "secret", "token", "credential"),
+        is_random,
+        exact=False,
+    ),
 )
 
-_NAMES_SECRET = re.compile(rf"(?i).*{_SECRET_NAME}[_-]?\d?")
-_NAMES_PASSWORD = re.compile(rf"(?i).*{_PASSWORD_NAME}[_-]?\d?")
+_NAMES_SECRET = re.compile(rf".*{_SECRET_NAME}[_-]?\d?")
+_NAMES_PASSWORD = re.compile(rf".*{_PASSWORD_NAME}[_-]?\d?")
 
 
 def named(field: str, value: str) -> str | None:
     """What the value of a field is, told by the field's name; None when it is no secret."""
-    if _NAMES_PASSWORD.fullmatch(field) and is_chosen(value):
+    name = field.lower()
+    if _NAMES_PASSWORD.fullmatch(name) and is_chosen(value):
         return "password"
-    if _NAMES_SECRET.fullmatch(field) and is_random(value):
+    if _NAMES_SECRET.fullmatch(name) and is_random(value):
         return "secret value"
     return None

@@ -16,6 +16,7 @@ from typing import Any
 
 from . import places
 from .errors import Conflict, Invalid, SessionDBError, TitleTaken
+from .meanwhile import Meanwhile
 from .models import SessionRow
 from .moving import PART_ROWS, SIDE_TABLES, Entry, Part
 from .provider import SessionDBProvider
@@ -125,8 +126,10 @@ class Move:
             self._move_sessions(entries, known)
             self._link(entries)
             self._move_the_rest()
-            self._index()
+            index = Meanwhile(self.target.update_index)
             self._prove()
+            index.wait(lambda done, total: self.tick("index", done, total))
+            self._count_index()
         finally:
             self.quarantine.close()
         self.target.set_meta(MARKER, None)
@@ -151,6 +154,8 @@ class Move:
 
     def _begin(self, known: Target) -> None:
         self._refuse_full(known)
+        if not known.by_id:
+            self.target.expect_load()
         if not self.merge:
             self.target.set_meta(MARKER, json.dumps({"from": self.source_name}))
 
@@ -343,15 +348,17 @@ class Move:
         self._leave_homeless()
 
     def _leave_homeless(self) -> None:
+        self.summary.notes += self.source.left_out()
+        for row in self.source.unreadable_sessions():
+            self.quarantine.put("session", str(row["id"]), "it cannot be read", row)
         for row in self.source.homeless():
             self.quarantine.put(
                 "message", f"message {row['id']}", f"its session {row['session_id']!r} is not there", row
             )
 
-    def _index(self) -> None:
+    def _count_index(self) -> None:
         if not self._expected:
             return
-        self.target.update_index(lambda done, total: self.tick("index", done, total))
         lag = self.target.health().get("index_lag") or 0
         self.summary.index_entries = self.summary.messages - min(lag, self.summary.messages)
 

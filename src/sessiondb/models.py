@@ -79,6 +79,7 @@ class Draft:
 
     # One is made for every message: spelled out, because generic methods take longer than the checks.
     __slots__ = ("active", "calls", "digest", "media", "seq", "values")
+    __match_args__ = ("values", "digest", "calls", "media", "seq", "active")
 
     def __init__(
         self,

@@ -167,6 +167,9 @@ class Movable:
             complete=complete,
         )
 
+    def expect_load(self) -> None:
+        """Told before an empty store is filled: what is quicker done at once may wait for `update_index`."""
+
     def load(self: SessionDBProvider, parts: Sequence[Part]) -> dict[str, str]:  # type: ignore[misc]
         """Store parts of different sessions, all or nothing: rows, positions, terms, flags and counters as they are.
 
@@ -224,6 +227,14 @@ class Movable:
     def homeless(self) -> Iterator[Row]:
         """Messages whose session does not exist, as stored."""
         return iter(())
+
+    def unreadable_sessions(self) -> Iterator[Row]:
+        """Sessions that are in no catalogue because their row cannot be read, with what of it can."""
+        return iter(())
+
+    def left_out(self) -> list[str]:
+        """What the source keeps beside conversations that has no place in another store, told in sentences."""
+        return []
 
 
 def taken(session_id: str) -> AlreadyExists:

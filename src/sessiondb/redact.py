@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from .credentials import RULES, Rule, named
@@ -26,11 +27,12 @@ class Finding(NamedTuple):
 
 def findings(text: str) -> list[Finding]:
     """What would be left out of the text, in order; of overlapping ones the first rule's."""
-    folded = text.lower()
+    folded = _folded(text)
     found: list[Finding] = []
     for rule in RULES:
         if any(hint in folded for hint in rule.hints):
-            found.extend([each for each in _by_rule(rule, text) if not _overlaps(each, found)])
+            tried = text if rule.exact else folded
+            found.extend([each for each in _by_rule(rule, text, tried) if not _overlaps(each, found)])
     return sorted(found, key=lambda finding: finding.start)
 
 
@@ -71,11 +73,20 @@ def _field(name: Any, value: Any) -> Any:
     return clean if kind is None else mark(kind)
 
 
-def _by_rule(rule: Rule, text: str) -> Iterator[Finding]:
-    for match in _compiled(rule.pattern).finditer(text):
-        group = match.lastgroup or 0
-        if rule.check(match[group]):
-            yield Finding(rule.name, *match.span(group))
+def _folded(text: str) -> str:
+    """The text in lower case, every character at its place: of some the small form is two."""
+    lower = text.lower()
+    return lower if len(lower) == len(text) else text.translate(_SMALL)
+
+
+_SMALL = {ord(letter): letter.lower() for letter in ascii_uppercase}
+
+
+def _by_rule(rule: Rule, text: str, tried: str) -> Iterator[Finding]:
+    for match in _compiled(rule.pattern).finditer(tried):
+        start, end = match.span(match.lastgroup or 0)
+        if rule.check(text[start:end]):
+            yield Finding(rule.name, start, end)
 
 
 def _overlaps(finding: Finding, others: list[Finding]) -> bool:

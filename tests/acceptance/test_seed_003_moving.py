@@ -14,8 +14,10 @@ import pytest
 
 from servers import postgres
 from sessiondb import AsyncSessionDB, SessionDB
+from sessiondb.backends.sqlite import schema
 from sessiondb.errors import SchemaTooNew
 
+NEXT = schema.VERSION + 1
 SUMMARY = re.compile(r"Migrated 2 sessions, 3 messages, 3 index entries in \d+\.\ds, verified\n")
 
 
@@ -49,11 +51,11 @@ def test_an_older_program_goes_on_while_the_schema_grows_and_a_new_start_is_refu
     with SessionDB(store) as running:
         other = apsw.Connection(str(store))
         other.execute("ALTER TABLE sessions ADD COLUMN newer TEXT")
-        other.execute("PRAGMA user_version = 1002")
+        other.execute(f"PRAGMA user_version = {NEXT}")
         other.close()
         running.append_message("a", "user", "three")
         assert running.message_count("a") == 3
-    with pytest.raises(SchemaTooNew, match="1002"):
+    with pytest.raises(SchemaTooNew, match=str(NEXT)):
         SessionDB(store)
 
 

@@ -254,3 +254,14 @@ def test_names_of_files_mean_formats() -> None:
     names = ["x.jsonl", "x.openai.jsonl", "x.hermes.jsonl", "X.HTML", "x.md", "x.csv", "-", "x"]
     found = [base.for_file(name) for name in names]
     assert found == ["jsonl", "openai", "sharegpt-hermes", "html", "markdown", "csv", "jsonl", "jsonl"]
+
+
+def test_a_file_too_long_for_a_line_is_named(full: SessionDB, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonl, "MAX_MEDIA", 10)
+    notes: list[str] = []
+    out = io.StringIO()
+    jsonl.write(base.conversations(full, Filter(), notes.append), out)
+    (note,) = notes
+    assert note.startswith("left out the image ")
+    assert "of session a" in note
+    assert '"media":' not in out.getvalue()

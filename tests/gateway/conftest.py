@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
+from gateway_stores import options_of
 
 from servers import mysql_stores
-from servers.postgres import schemas
 from sessiondb import SessionDB, registry
 from sessiondb.gateway.router import Router
 from sessiondb.testing import FakeClock
@@ -24,21 +22,6 @@ NewRouter = Callable[..., Router]
 def mysql() -> Iterator[mysql_stores.Stores]:
     with mysql_stores.opened() as opened:
         yield opened
-
-
-@contextmanager
-def options_of(provider: str, path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[[], dict[str, Any]]]:
-    if provider == "postgresql":
-        with schemas.lent() as lent:
-            yield lent.options
-    elif provider == "mysql":
-        stores: mysql_stores.Stores = request.getfixturevalue("mysql")
-        yield stores.new
-        stores.recycle()
-    elif provider == "sqlite":
-        yield lambda: {"path": path / f"{uuid4().hex}.db"}
-    else:
-        yield dict
 
 
 @pytest.fixture

@@ -5,13 +5,14 @@ A worker that is started again goes on with what it had not acknowledged, as a p
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import sys
 import time
 from pathlib import Path
 
-from sessiondb import SessionDB
+from sessiondb import SessionDB, registry
 from sessiondb.gateway.keys import Source
 from sessiondb.gateway.router import Router
 from sessiondb.gateway.turn import Interrupted
@@ -63,12 +64,22 @@ def without_lease(router: Router, number: int) -> bool:
     return True
 
 
-def main(path: str, acks: str, worker: str, total: str, kind: str) -> None:
+def opened(store: str) -> SessionDB:
+    """A store by its path, or by its provider and options in JSON."""
+    if not store.startswith("{"):
+        return SessionDB(store)
+    named = json.loads(store)
+    provider = registry.load("providers", named["provider"])()
+    provider.initialize(**named["options"])
+    return SessionDB(provider=provider)
+
+
+def main(store: str, acks: str, worker: str, total: str, kind: str) -> None:
     # A name for each worker, so that many may use one file.
     file = Path(acks) / f"{worker}.txt"
     known = {int(line.split()[0]) for line in file.read_text().splitlines()} if file.exists() else set()
     take = without_lease if kind == "without" else with_lease
-    with SessionDB(path) as db:
+    with opened(store) as db:
         router = Router(db, when_busy="interrupt", lease_seconds=30)
         note = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         for number in share(int(worker), int(total)):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessiondb import Invalid
-from sessiondb.gateway.keys import Key, Rules, Source, aliases, parse, session_key, whatsapp_id
+from sessiondb.gateway.keys import Key, Rules, Source, aliases, display_name, parse, session_key, whatsapp_id
 
 SHARED = Rules(group_sessions_per_user=False)
 SHARED_THREADS = Rules(thread_sessions_per_user=False)
@@ -110,3 +110,20 @@ class TestWhatsApp:
     def test_aliases_are_followed_to_the_end(self) -> None:
         canonical = aliases({"lid9": "88@lid", "88": "4917", "4917": "lid9"})
         assert {canonical(each) for each in ("lid9", "88", "4917@s.whatsapp.net")} == {"88"}
+
+
+@pytest.mark.parametrize(
+    ("chat", "user", "shown"),
+    [
+        ("Ops", "Ann", "Ops"),
+        (None, "Ann", "Ann"),
+        (" \x1b[31mOps\u202e\n room ", None, "[31mOps room"),
+        ("\u200b", "Ann", "Ann"),
+        ("x" * 5000, None, "x" * 100),
+        (42, None, "42"),
+        ("\ud800a", None, "a"),
+        (None, None, None),
+    ],
+)
+def test_names_are_one_visible_line(chat: object, user: str | None, shown: str | None) -> None:
+    assert display_name(Source("telegram", chat_name=chat, user_name=user)) == shown  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import subprocess
@@ -14,14 +15,15 @@ from pathlib import Path
 import gateway_worker
 import pytest
 from gateway_helpers import ANN, said
+from gateway_stores import options_of
 
 from sessiondb import SessionDB
 from sessiondb.gateway.keys import session_key
 from sessiondb.models import Filter
 
 LONG = os.environ.get("SESSIONDB_TORTURE") == "1"
-MESSAGES = 20_000 if LONG else 3_000
-KILLS = 100 if LONG else 10
+MESSAGES = 20_000 if LONG else 1_500
+KILLS = 100 if LONG else 6
 
 
 @dataclass
@@ -35,21 +37,21 @@ class Outcome:
     mixed: int
 
 
-def start(path: Path, acks: Path, worker: int, total: int, kind: str) -> subprocess.Popen[bytes]:
-    arguments = [str(path), str(acks), str(worker), str(total), kind]
+def start(store: str, acks: Path, worker: int, total: int, kind: str) -> subprocess.Popen[bytes]:
+    arguments = [store, str(acks), str(worker), str(total), kind]
     return subprocess.Popen([sys.executable, gateway_worker.__file__, *arguments])
 
 
-def run(path: Path, acks: Path, total: int, kills: int, kind: str) -> None:
+def run(store: str, acks: Path, total: int, kills: int, kind: str) -> None:
     chance = random.Random(11)
-    workers = {number: start(path, acks, number, total, kind) for number in range(gateway_worker.WORKERS)}
+    workers = {number: start(store, acks, number, total, kind) for number in range(gateway_worker.WORKERS)}
     try:
         for _ in range(kills):
             time.sleep(chance.uniform(0.2, 0.6))
             chosen = chance.choice(list(workers))
             workers[chosen].kill()
             workers[chosen].wait()
-            workers[chosen] = start(path, acks, chosen, total, kind)
+            workers[chosen] = start(store, acks, chosen, total, kind)
         assert [each.wait(timeout=600) for each in workers.values()] == [0] * len(workers)
     finally:
         for each in workers.values():
@@ -97,7 +99,7 @@ def test_killed_gateways_lose_misroute_and_double_nothing(fast_path: Path, capsy
         acks = fast_path / f"acks-{kind}"
         acks.mkdir()
         began = time.monotonic()
-        run(fast_path / f"{kind}.db", acks, total, kills, kind)
+        run(str(fast_path / f"{kind}.db"), acks, total, kills, kind)
         seconds = time.monotonic() - began
         with SessionDB(fast_path / f"{kind}.db") as db:
             results[kind] = outcome(db, acks, total)
@@ -108,6 +110,25 @@ def test_killed_gateways_lose_misroute_and_double_nothing(fast_path: Path, capsy
     assert (checked.lost, checked.misrouted, checked.doubled, checked.mixed) == (0, 0, 0, 0)
     # Every twentieth message was delivered twice, and nobody looked.
     assert results["without"].doubled > 0
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("provider", ["postgresql", "mysql"])
+def test_killed_gateways_on_servers(
+    provider: str, fast_path: Path, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    total, kills = (5_000, 20) if LONG else (240, 2)
+    acks = fast_path / "acks"
+    acks.mkdir()
+    with options_of(provider, fast_path, request) as new:
+        store = json.dumps({"provider": provider, "options": new()})
+        run(store, acks, total, kills, "with")
+        with gateway_worker.opened(store) as db:
+            found = outcome(db, acks, total)
+            assert db.verify().ok
+    with capsys.disabled():
+        print(f"\n{provider}, {kills} kills: {found}")
+    assert (found.lost, found.misrouted, found.doubled, found.mixed) == (0, 0, 0, 0)
 
 
 def test_without_the_lease_a_late_answer_lands_behind_another_question(db: SessionDB, router) -> None:

@@ -72,6 +72,32 @@ class TestResolve:
         assert (route.notice.reason, db.get_session(first)["end_reason"]) == ("ended", "user_exit")
 
 
+class TestStrangeSources:
+    @pytest.mark.parametrize(
+        "source",
+        [
+            Source("a platform nobody knows", "a kind of chat nobody knows", "c:%\x00\ud800", "t", "u"),
+            Source("telegram", chat_id=42, user_id=7, chat_name=5),  # type: ignore[arg-type]
+            Source("telegram", "group", "'; DROP TABLE sessions; --", user_id='"', chat_name="\x1b]0;owned\x07"),
+            Source("matrix", "channel", "!room:example.org", user_id="@ann:example.org"),
+        ],
+    )
+    def test_they_are_routed_everywhere(self, everywhere: SessionDB, clock: FakeClock, source: Source) -> None:
+        router = Router(everywhere, clock=clock)
+        arrival = router.receive(source, "a\x00b \ud800", message_key="1")
+        arrival.turn.end([said("ok")])
+        assert router.receive(source, "again").session_id == arrival.session_id
+        assert texts(everywhere, arrival.session_id) == ["a\x00b \ud800", "ok", "again"]
+        assert [row["id"] for row in router.scope(source).sessions()] == [arrival.session_id]
+
+    @pytest.mark.parametrize("source", [Source(""), Source("telegram"), Source("telegram", "group"), Source(None)])  # type: ignore[arg-type]
+    def test_what_has_no_place_is_refused(self, db: SessionDB, router, source: Source) -> None:
+        for call in (router().resolve, router().scope, router().reset, router().suspend):
+            with pytest.raises(Invalid):
+                call(source)
+        assert db.session_count() == 0
+
+
 class TestTurns:
     def test_a_turn_stores_question_and_answer(self, everywhere: SessionDB, clock: FakeClock) -> None:
         arrival = Router(everywhere, clock=clock).receive(ANN, "hello", message_key="1")
@@ -140,6 +166,19 @@ class TestTurns:
         following.append([said("both!")])
         assert following.end() is None
         assert texts(everywhere, first.session_id) == ["one", "one!", "two", "three", "both!"]
+
+    @pytest.mark.parametrize("when_busy", ["interrupt", "queue"])
+    def test_pictures_go_into_files_even_while_they_wait(self, db: SessionDB, router, when_busy: str) -> None:
+        data = "iVBORw0KGgo" + "A" * 2000
+        picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}="}}
+        busy = router(when_busy=when_busy)
+        first = busy.receive(ANN, "one")
+        busy.receive(ANN, {"content": [picture, {"type": "text", "text": "look"}]})
+        assert data not in busy.view(busy.key(ANN)).binding.reset_state
+        if when_busy == "queue":
+            first.turn.end()
+        assert [ref["mime_type"] for ref in db.get_media_refs(first.session_id)] == ["image/png"]
+        assert data not in str(db.get_messages(first.session_id))
 
     def test_in_a_shared_room_nobody_interrupts_another(self, db: SessionDB, router) -> None:
         room = router(rules=Rules(group_sessions_per_user=False))

@@ -120,6 +120,15 @@ class TestTidy:
         Watcher(mirrored).look()
         assert list(files.directory.rglob("*.jsonl")) == []
 
+    def test_an_index_that_a_crash_left_behind_is_made_good(self, mirrored: Router, files: Transcripts, clock) -> None:
+        files.directory.mkdir()
+        (files.directory / "sessions.json").write_text(json.dumps({"of:others": {"session_id": "x"}}))
+        session_id = Router(mirrored.db, clock=clock).resolve(ANN).session_id
+        Watcher(mirrored).look()
+        assert {key: entry["session_id"] for key, entry in read_index(files.directory).items()} == {
+            "agent:main:telegram:dm:1": session_id, "of:others": "x",
+        }  # fmt: skip
+
     def test_files_of_others_are_not_touched(self, db: SessionDB, files: Transcripts) -> None:
         files.directory.mkdir()
         old = files.directory / "20250101_000000_aaaaaaaa.jsonl"

@@ -230,7 +230,7 @@ class TestCline:
             ("user", "<environment_details>\nsame\n</environment_details>", True),
             ("assistant", "<read_file><path>tax.py</path></read_file>", False),
             ("user", "Also the tax", False),
-            ("user", "[read_file for 'tax.py'] Result:\n[output] Result:\nrate = 2", True),
+            ("user", "[read_file for 'tax.py'] Result:\nrate = 2", True),
             ("assistant", "Done.", False),
         ]
 

@@ -20,6 +20,23 @@ NewPlace = Callable[[str], Place]
 
 IMAGE = "data:image/png;base64," + "iVBORw0KGgo" * 8
 WORDS = ["deploy", "nginx", "needle", "漢字", "/etc/hosts", "naïve", "🙂", "it's", "\ud800", "nul\0nul"]
+# What the gateway and the importers keep.
+BESIDE: dict[str, list[dict[str, Any]]] = {
+    "import_files": [
+        {
+            "path": "/home/me/naïve \ud800.jsonl", "inode": 7, "size": 1 << 40, "mtime": 1.5, "read_offset": 12,
+            "head_hash": "h", "origin": "codex", "state": "{}",
+        },
+    ],
+    "gateway_bindings": [
+        {
+            "session_key": f"agent:main:telegram:{kind}:🙂", "platform": "telegram", "chat_type": kind, "chat_id": "42",
+            "thread_id": None, "user_id": "u", "active_session_id": "s001", "reset_state": None,
+            "created_at": 1.0, "updated_at": 2.5, "metadata": '{"a": "nul\\u0000"}',
+        }
+        for kind in ("dm", "group")
+    ],
+}  # fmt: skip
 
 
 @contextmanager
@@ -65,6 +82,8 @@ def write_history(provider: SessionDBProvider, sessions: int, most: int, seed: i
     with_session.append_message("going", "user", "into the trash")
     with_session.delete_session("going")
     with_session.set_meta("note", "kept \ud800")
+    for table, rows in BESIDE.items():
+        provider.load_side_rows(table, rows)
 
 
 def _write_session(db: SessionDB, name: str, chance: random.Random, most: int) -> None:
@@ -123,6 +142,7 @@ def portrait(provider: SessionDBProvider) -> dict[str, Any]:
         "trash": [_plain(row) for row in db.list_trash(None)],
         "replays": {name: db.get_messages_as_conversation(name) for name in sorted(sessions)},
         "note": db.get_meta("note"),
+        "beside": {table: provider.side_rows(table) for table in BESIDE},
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
 from itertools import cycle, islice
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 import mover
 import pytest
-from move_stores import NewPlace, Place, ledgers, opened, portrait, write_history
+from move_stores import BESIDE, NewPlace, Place, ledgers, opened, portrait, write_history
 from scale import scaled  # type: ignore[import-not-found]
 
 from sessiondb.db import SessionDB
@@ -21,6 +22,7 @@ from sessiondb.migrate import Move, Summary
 from sessiondb.provider import SessionDBProvider
 
 ENGINES = ("sqlite", "postgresql", "mysql")
+MEGABYTE = 1 << 20
 KILLS = scaled(20, 100)
 
 
@@ -44,6 +46,7 @@ def test_round_all_engines_and_back_nothing_has_changed(new_place: NewPlace) -> 
     first = opened(new_place("sqlite"))
     write_history(first, 20, 30)
     before = portrait(first)
+    assert before["beside"] == BESIDE
     here = first
     for name in ("postgresql", "mysql", "sqlite"):
         there = opened(new_place(name))
@@ -162,6 +165,26 @@ class TestTarget:
         between = opened(("memory", {}))
         done = move(source, between)
         assert (done.verified, ledgers(between)) == (True, ledgers(source))
+
+
+def test_long_messages_are_read_and_moved_a_few_at_a_time(new_place: NewPlace) -> None:
+    """Memory holds a few of them, however many a conversation has."""
+    source, target = opened(new_place("sqlite")), opened(new_place("sqlite"))
+    db = SessionDB(provider=source)
+    db.create_session("long", "cli")
+    text = "x" * MEGABYTE
+    for number in range(80):
+        db.append_message("long", "user", f"{number} {text}")
+    tracemalloc.start()
+    try:
+        done = move(source, target)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (done.messages, done.verified) == (80, True)
+    assert peak < 60 * MEGABYTE
+    source.shutdown()
+    target.shutdown()
 
 
 class TestQuarantine:

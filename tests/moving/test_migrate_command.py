@@ -83,6 +83,42 @@ def test_later_columns_are_kept(tmp_path: Path) -> None:
         assert len(db.get_messages("old", include_inactive=True)) - len(db.get_messages("old")) == 1
 
 
+def test_what_is_kept_beside_conversations_is_told_and_prompts_are_found(tmp_path: Path) -> None:
+    path = of_version(tmp_path / "state.db", 22)
+    connection = apsw.Connection(str(path))
+    for statement in (
+        "INSERT INTO state_meta VALUES ('last_vacuum', '1')",
+        "CREATE TABLE gateway_routing (scope TEXT, session_key TEXT, entry_json TEXT)",
+        "CREATE TABLE system_prompts (hash TEXT PRIMARY KEY, prompt TEXT)",
+        "INSERT INTO system_prompts VALUES ('h', 'be kind')",
+        "ALTER TABLE sessions ADD COLUMN system_prompt_hash TEXT",
+        "UPDATE sessions SET system_prompt = NULL, system_prompt_hash = 'h' WHERE id = 'old'",
+    ):
+        connection.execute(statement)
+    connection.close()
+    done = run("--from", path, "--to", tmp_path / "new.db", home=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[1:] == ["  state_meta: 1 row of its program alone, left in the source"]
+    with SessionDB(tmp_path / "new.db") as db:
+        assert (db.get_session("old") or {})["system_prompt"] == "be kind"
+
+
+def test_a_session_of_the_original_that_cannot_be_read_is_listed_with_its_messages(tmp_path: Path) -> None:
+    path = of_version(tmp_path / "state.db", 6)
+    connection = apsw.Connection(str(path))
+    connection.execute("UPDATE sessions SET system_prompt = CAST(x'61ff' AS TEXT) WHERE id = 'loose'")
+    (messages,) = connection.execute("SELECT COUNT(*) FROM messages WHERE session_id = 'loose'").fetchone() or (0,)
+    connection.close()
+    done = run("--from", path, "--to", tmp_path / "new.db", "--json", home=tmp_path)
+    told = json.loads(done.stdout)
+    assert done.returncode == 6
+    assert told["sessions"] == 3
+    assert "loose: it cannot be read" in told["quarantine_reasons"]
+    kept = [json.loads(line) for line in Path(told["quarantine_file"]).read_text().splitlines()]
+    assert [line["row"]["source"] for line in kept if line["kind"] == "session"] == ["telegram"]
+    assert len(kept) == 1 + messages
+
+
 class TestCommand:
     @pytest.fixture
     def source(self, tmp_path: Path) -> Path:
@@ -103,6 +139,21 @@ class TestCommand:
         with SessionDB(tmp_path / "back.db") as back, SessionDB(source) as db:
             assert [row["ledger"] for row in back.search_sessions()] == [row["ledger"] for row in db.search_sessions()]
         assert "secret" not in first.stdout + first.stderr + second.stdout + second.stderr
+
+    def test_a_store_of_an_earlier_version_is_moved_and_stays_of_that_version(
+        self, source: Path, tmp_path: Path
+    ) -> None:
+        connection = apsw.Connection(str(source))
+        for name in ("v1_messages", "v1_sessions"):
+            connection.execute(f"DROP VIEW {name}")
+        connection.execute("UPDATE schema_version SET version = 1001")
+        connection.execute("PRAGMA user_version = 1001")
+        connection.close()
+        before = hashlib.sha256(source.read_bytes()).hexdigest()
+        done = run("--from", source, "--to", tmp_path / "new.db", home=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("Migrated 1 session, 2 messages, 2 index entries in ")
+        assert hashlib.sha256(source.read_bytes()).hexdigest() == before
 
     def test_a_rehearsal_makes_no_file(self, source: Path, tmp_path: Path) -> None:
         done = run("--from", source, "--to", tmp_path / "new.db", "--dry-run", home=tmp_path)

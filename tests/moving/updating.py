@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from sessiondb import registry
+from sessiondb.backends.memory.facts import SCHEMA_VERSION as VERSION
 from sessiondb.db import SessionDB
 
-NEXT = 1002
+NEXT = VERSION + 1
 ADDED = {
     "sqlite": "ALTER TABLE sessions ADD COLUMN newer TEXT",
     "postgresql": "ALTER TABLE sessions ADD COLUMN newer TEXT",

@@ -100,10 +100,10 @@ class Messages(Handle):
         if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
             raise Invalid(f"messages must be a list of dicts, not {type(messages).__name__}")
         now, made = float(self._clock()), []
-        limit = self.provider.features.max_content_bytes
+        limit, as_given = self.provider.features.max_content_bytes, not self._redacting
         try:
             for message in messages:
-                if message.__class__ is dict and message.get("content").__class__ is str:
+                if as_given and message.__class__ is dict and message.get("content").__class__ is str:
                     made.append(draft(message, now, limit))
                 else:
                     made.append(self._draft(message, now))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     "wanted",
     choices=("jsonl", "markdown", "html", "openai", "sharegpt", "sharegpt-hermes", "csv", "otlp"),
     help="What to write; without it the end of FILE says, and jsonl is meant.",
+    registered="exporters",
 )
 @options.flag("--redact", "wish", value="redact", help="Leave credentials out, as all formats but jsonl do.")
 @options.flag("--no-redact", "wish", value="keep", help="Leave credentials in, as jsonl does.")

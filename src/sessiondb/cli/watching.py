@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 def follow(parsers: list[Parser], paths: Sequence[Path], home: Path, since: float | None, form: answers.Form) -> None:
     """Import, then go on; Ctrl-C and SIGTERM end it, and what was told is in."""
-    from ..importers import watching
+    from ..importers import known, watching
 
     look, places = _sources(parsers, watching.absolute(paths), home)
     told = _Told(form)
     before = signal.signal(signal.SIGTERM, _stop)
     try:
         with open_store(options.state().place, read_only=False, create=True) as db:
-            watch = watching.Watch(db, look, places, told, since)
+            watch = watching.Watch(db, look, places, told, since, known.ends(parsers))
             _go_on(watch, look, places)
     except KeyboardInterrupt:
         told.finish()

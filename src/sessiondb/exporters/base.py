@@ -59,7 +59,8 @@ def names() -> list[str]:
 
 def for_file(file: str) -> str:
     """The format that a file's name means; our own when it means none."""
-    for name in registry.TABLES["exporters"]:
+    ours = list(registry.TABLES["exporters"])
+    for name in [*ours, *(name for name in names() if name not in ours)]:
         if file.lower().endswith(exporter(name).SUFFIXES):
             return name
     return "jsonl"

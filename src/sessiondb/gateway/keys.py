@@ -23,6 +23,9 @@ DM = "dm"
 _LONGEST = 256
 # What every store takes as a primary key.
 _LONGEST_KEY = 640
+_LONGEST_NAME = 100
+_INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_BLANKS = re.compile(r"\s+")
 _UNSAFE = re.compile(r"[:%\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 Aliases = Callable[[str], str]
@@ -114,6 +117,15 @@ def person(source: Source, *, canonical: Aliases | None = None) -> str | None:
     """Who sent a message, by the one id that this person has; None when the platform does not tell."""
     one = _canonical(_checked(source.platform, "platform").lower(), canonical)
     return one(_id(source.user_id_alt, "user_id_alt") or _id(source.user_id, "user_id")) or None
+
+
+def display_name(source: Source) -> str | None:
+    """What people call the chat, or its person: one line of visible characters, whatever the platform sent."""
+    for name in (source.chat_name, source.user_name):
+        shown = _BLANKS.sub(" ", _INVISIBLE.sub("", str(name)[:_LONGEST])).strip() if name is not None else ""
+        if shown:
+            return shown[:_LONGEST_NAME]
+    return None
 
 
 def _canonical(platform: str, given: Aliases | None) -> Aliases:

@@ -27,7 +27,7 @@ from ..models import Draft, SessionRow
 from . import policy as policies_of
 from . import state as states
 from .arrival import Arrival, Entry, Route
-from .keys import Aliases, Key, Rules, Source, person, session_key
+from .keys import Aliases, Key, Rules, Source, display_name, person, session_key
 from .policy import Policies, reset_reason, told
 from .scope import Scope, Visibility, scope_of
 from .state import Lease, Notice, Saving, State
@@ -113,7 +113,7 @@ class Router(Table):
             given["message_key"] = message_key
         given.setdefault("timestamp", self.clock())
         if key.shared:
-            sender = {"user_id": self._person(source), "name": source.user_name}
+            sender = {"user_id": self._person(source), "name": display_name(replace(source, chat_name=None))}
             given["metadata"] = {**(given.get("metadata") or {}), "sender": sender}
         # Refused here, before anything waits in a queue for ever.
         self.draft(given)
@@ -194,11 +194,14 @@ class Router(Table):
         unfinished = stored_in is not None and not runs and _pending(view.state) == message_key
         if stored_in is not None and (not unfinished or view.session is None):
             return Arrival("duplicate", stored_in)
-        if lease is not None and runs and (self.when_busy == "queue" or lease.user_id != self._person(source)):
+        if lease is not None and runs and (self.when_busy == "queue" or self._is_anothers(lease, view.key, source)):
             return self._queued(view, given, source)
         stays = view.session is not None and (runs or unfinished)
         entry = Entry(view.session["id"]) if stays and view.session is not None else self._entry(view, source)
         return None if entry is None else self._started(view, source, entry, given, new=stored_in is None)
+
+    def _is_anothers(self, lease: Lease, key: Key, source: Source) -> bool:
+        return key.shared and lease.user_id != self._person(source)
 
     def _stored_in(self, view: View, message_key: str | None) -> str | None:
         """Where a message was stored when it was delivered before: a platform may deliver after a reset, too."""
@@ -213,7 +216,7 @@ class Router(Table):
     def _queued(self, view: View, given: dict[str, Any], source: Source) -> Arrival | None:
         assert view.binding is not None
         active = view.binding.active_session_id
-        state = view.state.next(waiting=(*view.state.waiting, given))
+        state = view.state.next(waiting=(*view.state.waiting, self.prepared(given)))
         done = self.swap(view, state, active, Handover(), self._person(source))
         return None if done is None else Arrival("queued", active or "")
 
@@ -278,7 +281,7 @@ class Router(Table):
             "chat_id": view.key.chat_id or None,
             "chat_type": view.key.chat_type,
             "thread_id": view.key.thread_id or None,
-            "display_name": source.chat_name or source.user_name,
+            "display_name": display_name(source),
             "parent_session_id": parent,
             "relation": "reset" if parent else None,
             "metadata": {"reset": {"reason": notice.reason if notice else reason, "previous": parent}}

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .. import media
 from ..bindings import Binding, Handover
 from ..db import SessionDB
-from ..drafts import draft
+from ..drafts import checked_media
 from ..errors import Busy, Conflict, ConnectionLost, Invalid, NotFound
 from ..models import Draft, SessionRow
 from . import state as states
@@ -139,5 +140,15 @@ class Table:
         self.until_done(key, mark)
 
     def draft(self, message: Mapping[str, Any], *, injected: bool = False) -> Draft:
-        given = {**message, "injected": True} if injected else message
-        return draft(given, self.clock(), self.db.features.max_content_bytes)
+        """A message in its stored form, by the way that every message goes: media into files, credentials out."""
+        given = {**message, "injected": True} if injected else dict(message)
+        return self.db._draft(given, float(self.clock()))
+
+    def prepared(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        """A message as it may wait in the store: what `draft` takes out is out already."""
+        content = message.get("content")
+        if isinstance(content, list | dict):
+            given = checked_media(message.get("media_refs"))
+            content, found = media.extract(content, self.db._media_store().put)
+            message = {**message, "content": content, "media_refs": [*found, *given]}
+        return dict(self.db._message(message))

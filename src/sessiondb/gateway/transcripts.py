@@ -12,6 +12,7 @@ import json
 import logging
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
@@ -76,18 +77,22 @@ class Transcripts:
         name = "".join(each if each.isalnum() or each in "-_" else f"%{ord(each):02X}" for each in session_id)
         return self.directory / f"{name}.jsonl"
 
-    def _index(self, binding: Binding) -> None:
+    def _index(self, *bindings: Binding) -> None:
         path = self.directory / INDEX
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         # A lock of its own: the index is another file after every change.
         with open(self.directory / f".{INDEX}.lock", "ab") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            entries = _entries(path)
-            if binding.active_session_id is None:
-                entries.pop(binding.session_key, None)
-            else:
-                entries[binding.session_key] = _entry(binding)
-            _replace(path, json.dumps(entries, indent=2))
+            before = _entries(path)
+            entries = dict(before)
+            for binding in bindings:
+                _put(entries, binding)
+            if entries != before:
+                _replace(path, json.dumps(entries, indent=2))
+
+    def reindex(self, bindings: Iterable[Binding]) -> None:
+        """Bring the index up to the store, where a crash came between; entries of others stay."""
+        self._index(*bindings)
 
     # --- what became of the sessions ---
 
@@ -156,6 +161,14 @@ def _entries(path: Path) -> dict[str, Any]:
     except (FileNotFoundError, ValueError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def _put(entries: dict[str, Any], binding: Binding) -> None:
+    known = entries.get(binding.session_key)
+    if binding.active_session_id is None:
+        entries.pop(binding.session_key, None)
+    elif not isinstance(known, dict) or known.get("session_id") != binding.active_session_id:
+        entries[binding.session_key] = _entry(binding)
 
 
 def _entry(binding: Binding) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from ..errors import SessionDBError
 from .router import RESET, Router
 from .state import Notice
 from .table import View, key_of
+from .transcripts import Transcripts
 
 logger = logging.getLogger("sessiondb.gateway")
 
@@ -64,8 +65,15 @@ class Watcher:
         self.router.recover()
         ended = [each.session_key for each in self.router.bindings() if self._expired(each)]
         if self.router.transcripts is not None:
-            self.router.transcripts.tidy(self.router.db)
+            self._tidy(self.router.transcripts)
         return ended
+
+    def _tidy(self, transcripts: Transcripts) -> None:
+        try:
+            transcripts.reindex(self.router.bindings())
+            transcripts.tidy(self.router.db)
+        except OSError as exc:
+            logger.warning("the files in %s could not be tidied: %s", transcripts.directory, exc)
 
     def _expired(self, binding: Binding) -> bool:
         return binding.active_session_id is not None and self.router.until_done(key_of(binding), self._expire)

@@ -86,7 +86,7 @@ class Task:
             return
         blocks = blocks_of(values.get("content"))
         if role == "user":
-            blocks = [*_typed(blocks)]
+            blocks = _typed(blocks)
         yield from Turn(role, str(number), is_note=_is_note, **fields).messages(blocks)
 
     def usage(self) -> Usage:
@@ -99,20 +99,21 @@ class Task:
         return Totals.usage(totals, self.id, "agent")
 
 
-def _typed(blocks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """What a person typed, out of the marks around it; the output of a tool follows a line that names the tool."""
-    is_output = False
+def _typed(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What a person typed, out of the marks around it; a tool's output joins the line that names the tool."""
+    made: list[dict[str, Any]] = []
+    heads_output = False
     for block in blocks:
         text = text_of(block)
-        if text is None:
-            yield block
-        elif found := _TYPED.fullmatch(text):
-            yield {**block, "text": found.group(2)}
-        elif is_output:
-            yield {**block, "text": f"[output] Result:\n{text}"}
+        found = None if text is None else _TYPED.fullmatch(text)
+        if found is not None:
+            made.append({**block, "text": found.group(2)})
+        elif heads_output and text is not None:
+            made[-1] = {**made[-1], "text": f"{made[-1]['text']}\n{text}"}
         else:
-            yield block
-        is_output = text is not None and bool(_RESULT.fullmatch(text.strip()))
+            made.append(block)
+        heads_output = text is not None and _RESULT.fullmatch(text.strip()) is not None
+    return made
 
 
 def _is_note(text: str) -> bool:

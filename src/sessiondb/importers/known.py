@@ -63,16 +63,22 @@ def at_paths(paths: Iterable[Path], parsers: list[Parser]) -> Iterator[Found]:
         if not path.exists():
             raise NotFound(f"no file or directory {os.fspath(path)!r}")
         if path.is_dir():
-            yield from (Found(each, known, path) for each in _files(path) if (known := detect(each, parsers)))
+            files = _files(path, ends(parsers))
+            yield from (Found(each, known, path) for each in files if (known := detect(each, parsers)))
         elif path.is_file():
             yield Found(path, detect(path, parsers), path)
         else:
             raise Invalid(f"{os.fspath(path)!r} is neither a file nor a directory")
 
 
-def _files(directory: Path) -> Iterator[Path]:
+def ends(parsers: Iterable[Parser]) -> tuple[str, ...]:
+    """How the names of files end that are looked into: a parser may know more."""
+    return SUFFIXES + tuple(end for each in parsers for end in getattr(each, "SUFFIXES", ()))
+
+
+def _files(directory: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
     for place, below, files in os.walk(directory):
         below.sort()
         for name in sorted(files):
-            if name.endswith(SUFFIXES):
+            if name.endswith(suffixes):
                 yield Path(place, name)

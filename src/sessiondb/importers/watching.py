@@ -42,12 +42,14 @@ class Watch:
         places: Callable[[], list[Path]],
         told: Callable[[Report], None],
         since: float | None = None,
+        ends: tuple[str, ...] = SUFFIXES,
     ) -> None:
         self.db = db
         self.look = look
         self.places = places
         self.told = told
         self.since = since
+        self.ends = ends
         self.files = Files(db)
         self.sources: dict[Path, Found] = {}
 
@@ -66,7 +68,7 @@ class Watch:
     def _named(self, changed: set[Path]) -> list[Found]:
         """The sources among the changed files; a file that is none may be a new one, or belong to one."""
         names = {_of_database(path) for path in changed}
-        if any(name not in self.sources and name.name.endswith(SUFFIXES) and name.exists() for name in names):
+        if any(name not in self.sources and name.name.endswith(self.ends) and name.exists() for name in names):
             return self._looked()
         return [self.sources[name] for name in names if name in self.sources]
 

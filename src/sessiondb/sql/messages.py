@@ -127,7 +127,6 @@ MEDIA = f"""
      ORDER BY id
 """
 _FIRST, _LAST = -1, 1 << 31
-_BATCH = 1000
 
 
 def remove_messages(tx: Tx, session_id: str) -> tuple[int, int] | None:
@@ -236,15 +235,17 @@ class MessagePrimitives(SessionDBProvider):
         return changed
 
     def stored_messages(self, session_id: str) -> Iterator[dict[str, Any]]:
-        last = _FIRST
-        while batch := self._stored_batch(session_id, last):
+        last, wanted = _FIRST, rows.AT_FIRST
+        while batch := self._stored_batch(session_id, last, wanted):
             yield from batch
-            last = batch[-1]["seq"]
+            if len(batch) < wanted:
+                break
+            last, wanted = batch[-1]["seq"], rows.fitting(batch)
         yield from self._unplaced(session_id)
 
     @read
-    def _stored_batch(self, tx: Tx, session_id: str, after: int) -> list[dict[str, Any]]:
-        params = {"session_id": session_id, "after": after, "before": _LAST, "active": 0, "limit": _BATCH, "offset": 0}
+    def _stored_batch(self, tx: Tx, session_id: str, after: int, limit: int) -> list[dict[str, Any]]:
+        params = {"session_id": session_id, "after": after, "before": _LAST, "active": 0, "limit": limit, "offset": 0}
         return [rows.stored_message(row) for row in tx.rows(PLACED % "ASC", params)]
 
     @read

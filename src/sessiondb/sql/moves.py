@@ -19,7 +19,6 @@ from .sessions import ADD_TAG, CREATE, GET, STATE, TITLE_HOLDER, next_title, tag
 
 # Conversations may hold megabytes in a message: a part ends when it has so many characters.
 PART_BYTES = 4 * 1024 * 1024
-AT_ONCE = 50
 
 _ENTRIES = f"""
     SELECT {", ".join(Entry._fields)}
@@ -42,15 +41,15 @@ _BESIDE = """
        AND message_id <= :last
      ORDER BY id
 """
-_CALL = [name for name in TOOL_CALL_COLUMNS if name != "id"]
-_MEDIA = [name for name in MEDIA_REF_COLUMNS if name != "id"]
+CALL = [name for name in TOOL_CALL_COLUMNS if name != "id"]
+MEDIA = [name for name in MEDIA_REF_COLUMNS if name != "id"]
 ADD_CALL = f"""
-    INSERT INTO tool_calls ({", ".join(_CALL)})
-    VALUES ({", ".join(f":{name}" for name in _CALL)})
+    INSERT INTO tool_calls ({", ".join(CALL)})
+    VALUES ({", ".join(f":{name}" for name in CALL)})
 """
 ADD_MEDIA = f"""
-    INSERT INTO media_refs ({", ".join(_MEDIA)})
-    VALUES ({", ".join(f":{name}" for name in _MEDIA)})
+    INSERT INTO media_refs ({", ".join(MEDIA)})
+    VALUES ({", ".join(f":{name}" for name in MEDIA)})
 """
 # On MySQL the assignments happen from left to right; none here reads another.
 SETTLE = """
@@ -204,10 +203,10 @@ class MovePrimitives(SessionDBProvider):
         totals = {part.id: _opened(tx, part, renamed) for part in parts}
         stored = [{**row, "session_id": part.id} for part in parts for row in part.rows]
         ids = iter(tx.insert_many(INSERT_PLACED, stored) if stored else [])
+        placed = [(part, {row["seq"]: next(ids) for row in part.rows}) for part in parts]
+        _attach(tx, placed)
         newest = 0
-        for part in parts:
-            by_position = {row["seq"]: next(ids) for row in part.rows}
-            _attach(tx, part, by_position)
+        for part, by_position in placed:
             # A session without messages was as active as the last message before it.
             newest = max(newest, *by_position.values(), 0)
             _settle(tx, part, totals[part.id], newest)
@@ -242,18 +241,19 @@ class MovePrimitives(SessionDBProvider):
 def _placed(tx: Tx, session_id: str, after: int, limit: int) -> tuple[list[Row], bool]:
     """Rows after a position, so many or so long, and whether they are the last."""
     found: list[Row] = []
-    size = 0
+    size, fits = 0, rows.AT_FIRST
     while len(found) < limit and size < PART_BYTES:
-        wanted = min(AT_ONCE, limit - len(found))
+        wanted = min(fits, limit - len(found))
         params = {"session_id": session_id, "before": 1 << 31, "active": 0, "limit": wanted, "offset": 0}
         some = [
             rows.stored_message(row)
             for row in tx.rows(PLACED % "ASC", {**params, "after": found[-1]["seq"] if found else after})
         ]
         found += some
-        size += sum(len(row["content"] or "") for row in some)
         if len(some) < wanted:
             return found, True
+        size += sum(map(rows.length, some))
+        fits = rows.fitting(some)
     return found, False
 
 
@@ -308,11 +308,17 @@ def _free_title(tx: Tx, part: Part, renamed: dict[str, str]) -> str | None:
     return renamed[part.id]
 
 
-def _attach(tx: Tx, part: Part, ids: dict[int, int]) -> None:
-    for sql, found in ((ADD_CALL, part.calls), (ADD_MEDIA, part.media)):
+def _attach(tx: Tx, placed: Sequence[tuple[Part, dict[int, int]]]) -> None:
+    """What hangs on the messages, to the ids that they have got."""
+    calls = [_owned(row, part.id, ids) for part, ids in placed for row in part.calls]
+    media = [_owned(row, part.id, ids) for part, ids in placed for row in part.media]
+    for sql, found in ((ADD_CALL, calls), (ADD_MEDIA, media)):
         if found:
-            owner = {"session_id": part.id}
-            tx.insert_many(sql, [{**row, **owner, "message_id": ids[row["seq"]]} for row in found])
+            tx.insert_many(sql, found)
+
+
+def _owned(row: Row, session_id: str, ids: dict[int, int]) -> Row:
+    return {**row, "session_id": session_id, "message_id": ids[row["seq"]]}
 
 
 def _settle(tx: Tx, part: Part, total: int, newest: int) -> None:

@@ -60,6 +60,9 @@ class PostgresTx:
     def insert_many(self, sql: str, params: Sequence[Params]) -> list[int]:
         if sql is INSERT_PLACED and len(params) >= copying.ENOUGH:
             return copying.copied(self, params)
+        if sql in copying.ATTACHED and len(params) >= copying.ENOUGH:
+            copying.copy_attached(self, sql, params)
+            return []
         cursor = self.connection.cursor()
         text = self.dialect.text(f"{sql} RETURNING {_id_of(sql)}").encode()
         cursor.executemany(text, [storable(each) for each in params], returning=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...sql.appends import VALUES
 from ...sql.driver import Params
 from ...sql.escape import SURROGATES_AND_NUL, escape
+from ...sql.moves import ADD_CALL, ADD_MEDIA, CALL, MEDIA
 from .index.vectors import vectors
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ _COLUMNS = ("session_id", *VALUES, "seq", "term", "active")
 # Written as an insertion: the dialect qualifies the name of the table there.
 _MESSAGES = f"INTO messages (id, {', '.join(_COLUMNS)})"
 _WORDS = "INTO search_tokens (message_id, chunk, chunks, words, tsv)"
+# What hangs on messages; nobody asks for its ids.
+ATTACHED = {ADD_CALL: ("tool_calls", CALL), ADD_MEDIA: ("media_refs", MEDIA)}
 
 
 def is_safe(text: str) -> bool:
@@ -35,7 +38,7 @@ def copied(tx: PostgresTx, rows: Sequence[Params]) -> list[int]:
     with tx.connection.cursor() as cursor:
         with cursor.copy(_statement(tx, _MESSAGES)) as copy:
             for message_id, row in zip(ids, rows, strict=True):
-                copy.write_row([message_id, *[_storable(row[name]) for name in _COLUMNS]])
+                copy.write_row([message_id, *_values(row, _COLUMNS)])
         with cursor.copy(_statement(tx, _WORDS)) as copy:
             for message_id, row in zip(ids, rows, strict=True):
                 found, length = vectors(row)
@@ -44,11 +47,20 @@ def copied(tx: PostgresTx, rows: Sequence[Params]) -> list[int]:
     return ids
 
 
+def copy_attached(tx: PostgresTx, sql: str, rows: Sequence[Params]) -> None:
+    table, columns = ATTACHED[sql]
+    into = f"INTO {table} ({', '.join(columns)})"
+    with tx.connection.cursor() as cursor, cursor.copy(_statement(tx, into)) as copy:
+        for row in rows:
+            copy.write_row(_values(row, columns))
+
+
 def _statement(tx: PostgresTx, into: str) -> bytes:
     return f"COPY {tx.dialect.text(into).removeprefix('INTO ')} FROM STDIN".encode()
 
 
-def _storable(value: Any) -> Any:
-    if value.__class__ is str and not is_safe(value):
-        return escape(value, SURROGATES_AND_NUL)
-    return value
+def _values(row: Params, columns: Sequence[str]) -> list[Any]:
+    values = [row[name] for name in columns]
+    if all(value.__class__ is not str or is_safe(value) for value in values):
+        return values
+    return [escape(value, SURROGATES_AND_NUL) if value.__class__ is str else value for value in values]

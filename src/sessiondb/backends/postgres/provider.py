@@ -68,6 +68,7 @@ class PostgreSQLProvider(SQLProvider):
         self.driver: Driver = _Closed()
         self._engine: Engine | None = None
         self._routed: Routed | None = None
+        self._trigrams: Any = "auto"
 
     @classmethod
     def is_available(cls) -> bool:
@@ -107,6 +108,7 @@ class PostgreSQLProvider(SQLProvider):
         self.schema = _checked(schema, synchronous_commit, pool_size, max_overflow)
         if trigrams not in _TRIGRAMS:
             raise errors.Invalid(f"trigrams must be one of {', '.join(_TRIGRAMS)}, not {trigrams!r}")
+        self._trigrams = trigrams
         options = Options(
             dsn, schema, pool_size, max_overflow, float(deadline), synchronous_commit, prepare_threshold, read_only
         )
@@ -226,13 +228,29 @@ class PostgreSQLProvider(SQLProvider):
         return scan_text(rows, pattern, mode, page, deadline)
 
     def update_index(self, tick: Callable[[int, int], None] | None = None) -> None:
-        """Make the words of all messages again, when another version of the analysis made them."""
+        """Make the index that a load put off, and the words again when another version of the analysis made them."""
         from .index.rebuild import is_stale, rebuild
 
+        self._make_up()
         if not self.driver.read(is_stale):
             super().update_index(tick)
         else:
             rebuild(self.driver.write, tick)
+
+    def expect_load(self) -> None:
+        if self._engine is not None and not self._engine.options.read_only:
+            from .postponed import put_off
+
+            put_off(self._engine.options, self._engine.pools.lent, self._trigrams)
+
+    def _make_up(self) -> None:
+        if self._engine is None or self._engine.options.read_only:
+            return
+        from .postponed import is_due, make_up
+
+        if self._engine.read(lambda tx: is_due(tx, self.schema)):
+            has_letters = make_up(self._engine.options, self._engine.pools.lent, self._trigrams)
+            self.features = replace(self.features, indexed_text_search=has_letters)
 
     # --- facts ---
 

@@ -17,9 +17,10 @@ from urllib.parse import unquote, urlsplit
 from ... import errors
 from ...moving import Movable
 from ...provider import Features, SessionDBProvider
+from ...values import replace
 from . import wire
 
-_ITERATED = frozenset({"catalogue", "stored_messages", "scan_messages", "buried", "homeless"})
+_ITERATED = frozenset({"catalogue", "stored_messages", "scan_messages", "buried", "homeless", "unreadable_sessions"})
 _OWN = frozenset({"is_available", "initialize", "shutdown"})
 # What has a shorter way there than its base form here.
 _FORWARDED = (
@@ -80,7 +81,8 @@ class RemoteProvider(_Forwarding):
         if hello.get("sessiondb") != wire.VERSION:
             self.shutdown()
             raise errors.NotSupported(f"{host} speaks another version of sessiondb; bring both to the same")
-        self.features = wire.unpack(hello["features"])
+        # What takes a function cannot be asked for over a wire.
+        self.features = replace(wire.unpack(hello["features"]), revision=False)
 
     def shutdown(self) -> None:
         if self._process is not None:

@@ -10,7 +10,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -19,6 +19,7 @@ from ...models import MESSAGE_COLUMNS, SESSION_COLUMNS, TOKEN_COLUMNS
 from ...moving import Row
 from ...sql.driver import Tx
 from . import schema
+from .connection import VFS_NAME
 from .foreign import ForeignDatabase
 from .provider import SQLiteProvider
 
@@ -34,13 +35,26 @@ LINK = """
 """
 
 
+UNREADABLE = (apsw.Error, UnicodeDecodeError)
+OTHER_TABLES = """
+    SELECT name
+      FROM sqlite_schema
+     WHERE type = 'table'
+       AND name NOT IN ('sessions', 'messages', 'schema_version', 'system_prompts')
+       AND name NOT GLOB 'sqlite_*'
+       AND name NOT GLOB '*_fts*'
+     ORDER BY name
+"""
+
+
 class BorrowedSQLite(SQLiteProvider):
     """The conversations of a file, without touching it."""
 
     def __init__(self) -> None:
         super().__init__()
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
-        self._refused: list[Row] = []
+        self._refused = Refused([], [])
+        self._left_out: list[str] = []
 
     def initialize(self, *, path: str | os.PathLike[str], **options: Any) -> None:  # type: ignore[override]
         place = os.path.abspath(os.fspath(path))
@@ -51,12 +65,29 @@ class BorrowedSQLite(SQLiteProvider):
         if kind.name == "empty":
             raise errors.NotFound(f"{place} is empty; there is nothing to move")
         if kind.name == "ours":
-            super().initialize(path=place, read_only=True, **options)
+            self._open_ours(place, options)
             return
         self._scratch = tempfile.TemporaryDirectory(prefix="sessiondb-move-")
         copy = os.path.join(self._scratch.name, "state.db")
         try:
-            self._refused = _converted(place, copy)
+            self._refused, self._left_out = _converted(place, copy)
+            super().initialize(path=copy, synchronous="NORMAL")
+        except BaseException:
+            self.shutdown()
+            raise
+        self.media_directory = place + ".media"
+
+    def _open_ours(self, place: str, options: dict[str, Any]) -> None:
+        try:
+            super().initialize(path=place, read_only=True, **options)
+            return
+        except errors.SchemaOutdated:
+            pass
+        # Of an earlier version: a copy is upgraded in its stead.
+        self._scratch = tempfile.TemporaryDirectory(prefix="sessiondb-move-")
+        copy = os.path.join(self._scratch.name, "state.db")
+        try:
+            _copied(place, copy)
             super().initialize(path=copy, synchronous="NORMAL")
         except BaseException:
             self.shutdown()
@@ -71,26 +102,72 @@ class BorrowedSQLite(SQLiteProvider):
 
     def homeless(self) -> Iterator[Row]:
         yield from super().homeless()
-        yield from self._refused
+        yield from self._refused.messages
+
+    def unreadable_sessions(self) -> Iterator[Row]:
+        return iter(self._refused.sessions)
+
+    def left_out(self) -> list[str]:
+        return self._left_out
 
 
-def _converted(path: str, copy: str) -> list[Row]:
-    """Make a store of the file's rows; returns the messages that no store could keep."""
+def _copied(path: str, copy: str) -> None:
+    target = apsw.Connection(copy, vfs=VFS_NAME)
+    try:
+        with ForeignDatabase(Path(path)) as tables, target.backup("main", tables.connection, "main") as backup:
+            while not backup.done:
+                backup.step(1000)
+    finally:
+        target.close()
+
+
+class Refused(NamedTuple):
+    """Rows that no store could keep."""
+
+    sessions: list[Row]
+    messages: list[Row]
+
+
+def _converted(path: str, copy: str) -> tuple[Refused, list[str]]:
+    """Make a store of the file's rows; returns what could not be kept, and what has no place in a store."""
     store = SQLiteProvider()
     store.initialize(path=copy, synchronous="NORMAL")
-    refused: list[Row] = []
+    refused = Refused([], [])
     try:
         with ForeignDatabase(Path(path)) as tables:
             _check(tables, path)
+            prompts = _prompts(tables)
             for batch in _batches(tables, "sessions"):
-                store.driver.write(lambda tx, batch=batch: _add_sessions(tx, batch))  # type: ignore[misc]
+                for row in batch:
+                    row["system_prompt"] = row.get("system_prompt") or prompts.get(row.get("system_prompt_hash"))
+                bad = store.driver.write(lambda tx, batch=batch: _add_sessions(tx, batch))  # type: ignore[misc]
+                refused.sessions.extend(bad)
             for batch in _batches(tables, "sessions"):
                 store.driver.write(lambda tx, batch=batch: _link(tx, batch))  # type: ignore[misc]
             for batch in _batches(tables, "messages"):
-                refused += store.driver.write(lambda tx, batch=batch: _add_messages(tx, batch))  # type: ignore[misc]
+                bad = store.driver.write(lambda tx, batch=batch: _add_messages(tx, batch))  # type: ignore[misc]
+                refused.messages.extend(bad)
+            return refused, _left_out(tables)
     finally:
         store.shutdown()
-    return refused
+
+
+def _prompts(tables: ForeignDatabase) -> dict[Any, str]:
+    """Later versions keep each prompt once, by its hash."""
+    if not {"hash", "prompt"} <= set(tables.columns("system_prompts")):
+        return {}
+    return {row["hash"]: row["prompt"] for row in tables.rows("system_prompts")}
+
+
+def _left_out(tables: ForeignDatabase) -> list[str]:
+    """The other tables with something in them; those of a full-text index hold nothing of their own."""
+    told = []
+    for (name,) in tables.connection.execute(OTHER_TABLES).fetchall():
+        quoted = '"' + str(name).replace('"', '""') + '"'
+        (count,) = tables.connection.execute(f"SELECT COUNT(*) FROM {quoted}").fetchone() or (0,)
+        if count:
+            told.append(f"{name}: {count:,} {'row' if count == 1 else 'rows'} of its program alone, left in the source")
+    return told
 
 
 def _check(tables: ForeignDatabase, path: str) -> None:
@@ -113,27 +190,48 @@ def _batches(tables: ForeignDatabase, table: str) -> Iterator[list[Row]]:
 def _row(tables: ForeignDatabase, table: str, columns: tuple[str, ...], number: Any) -> Row:
     try:
         found = tables.connection.execute(f"SELECT * FROM {table} WHERE rowid = ?", (number,)).fetchone()
-    except (apsw.Error, UnicodeDecodeError) as exc:
-        return {"id": number, "unreadable": str(exc)}
+    except UNREADABLE as exc:
+        return {"id": number, **_legible(tables, table, columns, number), "unreadable": str(exc)}
     return dict(zip(columns, found or (), strict=False))
 
 
-def _add_sessions(tx: Tx, rows: list[Row]) -> None:
-    for row in rows:
-        if "unreadable" in row:
+def _legible(tables: ForeignDatabase, table: str, columns: tuple[str, ...], number: Any) -> Row:
+    """The columns of a row that can be read one by one."""
+    found = {}
+    for name in columns:
+        try:
+            value = tables.connection.execute(f'SELECT "{name}" FROM {table} WHERE rowid = ?', (number,)).fetchone()
+        except UNREADABLE:
             continue
-        values = _ours(row, SESSION_COLUMNS)
-        values |= {name: values[name] or 0 for name in _ZERO} | {"last_seq": 0, "ledger": 0, "relation": "root"}
-        if row.get("archived") and values["archived_at"] is None:
-            values["archived_at"] = values["ended_at"] or values["started_at"]
-        # Its parent may come later.
-        values["parent_session_id"] = None
-        _insert(tx, "sessions", values)
+        if value is not None and value[0] is not None:
+            found[name] = value[0]
+    return found
+
+
+def _add_sessions(tx: Tx, rows: list[Row]) -> list[Row]:
+    refused = []
+    for row in rows:
+        try:
+            if "unreadable" in row:
+                raise errors.Invalid(row["unreadable"])
+            _insert(tx, "sessions", _session(row))
+        except (apsw.ConstraintError, errors.Invalid):
+            refused.append({"id": None, **row})
+    return refused
+
+
+def _session(row: Row) -> Row:
+    values = _ours(row, SESSION_COLUMNS)
+    values |= {name: values[name] or 0 for name in _ZERO} | {"last_seq": 0, "ledger": 0, "relation": "root"}
+    if row.get("archived") and values["archived_at"] is None:
+        values["archived_at"] = values["ended_at"] or values["started_at"]
+    # Its parent may come later.
+    return values | {"parent_session_id": None}
 
 
 def _link(tx: Tx, rows: list[Row]) -> None:
     for row in rows:
-        if row.get("parent_session_id") is not None:
+        if row.get("parent_session_id") is not None and "unreadable" not in row:
             tx.run(LINK, {"id": row["id"], "parent": row["parent_session_id"]})
 
 

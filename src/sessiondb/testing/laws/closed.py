@@ -155,7 +155,10 @@ PRIMITIVES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "tool_usage": ((Filter(), None, None), {}),
 }
 # What a provider may leave to the base: it has nothing to tell.
-MAY_LACK = {"buried", "bury", "find_media", "homeless", "load_side_rows", "put_media", "side_rows"}
+MAY_LACK = {
+    "buried", "bury", "expect_load", "find_media", "homeless", "left_out", "load_side_rows", "put_media", "side_rows",
+    "unreadable_sessions",
+}  # fmt: skip
 LIFE = {"initialize", "is_available", "shutdown"}
 
 
