@@ -54,7 +54,7 @@ $(VENV)/.package: pyproject.toml
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.package
-	$(PIP) -e '.[dev,postgres,mysql,regex,cost]'
+	$(PIP) -e '.[dev,postgres,mysql,regex,cost,tui]'
 	@touch $@
 
 clean: ## Remove the virtualenv and all caches.
