@@ -77,7 +77,9 @@ def _picked(
 
 
 def _has_screen() -> bool:
-    if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)) or os.environ.get("TERM", "dumb") == "dumb":
+    # The screen is drawn on stderr.
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    if not all(map(is_terminal, streams)) or os.environ.get("TERM", "dumb") == "dumb":
         return False
     from importlib.util import find_spec
 

@@ -18,6 +18,7 @@ Screen { background: $background; }
 #top { height: 1; background: $primary-background; color: $text; }
 #search { height: 1; border: none; padding: 0 1; background: $surface; }
 #body { height: 1fr; layout: vertical; }
+#list, #preview, .box VerticalScroll, Help .box { scrollbar-size-vertical: 1; }
 #list { height: 2fr; width: 100%; overflow-x: hidden; background: $background; }
 #preview { height: 3fr; width: 100%; overflow-x: hidden; border: round $panel; background: $background; }
 #preview:focus { border: round $accent; }

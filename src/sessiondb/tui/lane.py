@@ -21,10 +21,7 @@ class Lane:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="sessiondb-browse")
         self._last = 0
         self._waiting: Future[Any] | None = None
-
-    @property
-    def busy(self) -> bool:
-        return self._waiting is not None
+        self.waiting = 0
 
     def ask(self, question: Callable[[], T], then: Then[T]) -> None:
         self._last += 1
@@ -37,14 +34,14 @@ class Lane:
         self._submit(question, then, self._last)
 
     def _submit(self, question: Callable[[], T], then: Then[T], number: int) -> Future[T]:
+        self.waiting += 1
         asked = self._threads.submit(question)
         asked.add_done_callback(lambda done: self._post(self._answer, number, done, then))
         return asked
 
     def _answer(self, number: int, done: Future[T], then: Then[T]) -> None:
+        self.waiting -= 1
         if number == self._last and not done.cancelled():
-            if done is self._waiting:
-                self._waiting = None
             then(done)
 
     def close(self) -> None:

@@ -138,7 +138,7 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         place, part = divmod(y + self.scroll_offset.y, self.each)
-        columns = self.size.width
+        columns = self.scrollable_content_region.width
         if place >= len(self.pages):
             return Strip.blank(columns, self.rich_style)
         row = self.pages[place]

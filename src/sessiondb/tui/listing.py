@@ -9,7 +9,7 @@ from typing import Any
 from ..cli import finding
 from ..cli.tree import drawn
 from ..db import SessionDB
-from ..models import Filter, MessageFilter
+from ..models import Filter, ListedSession, MessageFilter
 from .choice import Choice, completed
 from .pages import PAGE
 from .row import Row, row_of
@@ -92,10 +92,7 @@ def _sessions(db: SessionDB, hits: Iterable[Mapping[str, Any]]) -> list[Row]:
     found: dict[str, list[Mapping[str, Any]]] = {}
     for hit in hits:
         found.setdefault(hit["session_id"], []).append(hit)
-    rows = db.list_sessions_rich(
-        limit=max(1, len(found)), include_children=True, where=Filter(ids=tuple(found), archived=None)
-    )
-    known = {row["id"]: row for row in rows}
+    known = {row["id"]: row for row in _by_ids(db, list(found))}
     return [_found_row(known[name], of) for name, of in found.items() if name in known]
 
 
@@ -110,8 +107,15 @@ def _found_row(session: Mapping[str, Any], hits: Sequence[Mapping[str, Any]]) ->
 
 
 def _family(db: SessionDB, session_id: str, scope: int) -> Loaded:
+    family = db.family(session_id)
+    first_words = {row["id"]: row["preview"] for row in _by_ids(db, [row["id"] for row in family])}
     rows = [
-        row_of(row, branch=f"{branch}{row['relation']}: " if branch else "")
-        for branch, row in drawn(db.family(session_id))
+        row_of({**row, "preview": first_words.get(row["id"])}, branch=f"{branch}{row['relation']}: " if branch else "")
+        for branch, row in drawn(family)
     ]
     return Loaded(rows, len(rows), scope)
+
+
+def _by_ids(db: SessionDB, ids: Sequence[str]) -> list[ListedSession]:
+    where = Filter(ids=tuple(ids), archived=None)
+    return db.list_sessions_rich(limit=max(1, len(ids)), include_children=True, where=where)

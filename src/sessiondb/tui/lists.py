@@ -24,12 +24,12 @@ READ_ONLY = "This store is opened read-only; nothing can be changed here."
 class Lists(Panes):
     """Reads and shows lists."""
 
-    def reload(self, *, keep: bool = False) -> None:
-        """Read the list anew; `keep` leaves the cursor where it is."""
-        choice, known, at = self.choice, self.known, self.sessions.cursor if keep else 0
-        self.lists.ask(lambda: listing.first(self.db, choice, known), lambda done: self.show_list(done, at))
+    def reload(self, at: int = 0, *, changed: bool = False) -> None:
+        """Read the list anew; after a change the sentence about it stays."""
+        choice, known = self.choice, self.known
+        self.lists.ask(lambda: listing.first(self.db, choice, known), lambda done: self.show_list(done, at, changed))
 
-    def show_list(self, done: Future[listing.Loaded], at: int = 0) -> None:
+    def show_list(self, done: Future[listing.Loaded], at: int = 0, changed: bool = False) -> None:
         loaded = self.result(done)
         if loaded is None:
             return
@@ -37,9 +37,12 @@ class Lists(Panes):
         pages = Pages()
         pages.put(0, loaded.rows, loaded.total)
         self.previewed = None
-        self.sessions.show(pages, found=self.choice.searching, at=at)
+        # A lineage is entered at the session it was asked for.
+        begun = pages.find(self.choice.family) if self.choice.family and not changed else None
+        self.sessions.show(pages, found=self.choice.searching, at=at if begun is None else begun)
         self.say_where()
-        self._say_found(loaded)
+        if not changed:
+            self._say_found(loaded)
 
     def _say_found(self, loaded: listing.Loaded) -> None:
         if loaded.notices:
@@ -124,8 +127,7 @@ class Lists(Panes):
         self.choose(self.choice.following("view", tuple(VIEWS)))
 
     def action_reload(self) -> None:
-        self.previewed = None
-        self.reload(keep=True)
+        self.reload(self.sessions.cursor, changed=True)
 
     def action_source(self) -> None:
         from .dialogs import Pick

@@ -35,7 +35,7 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
     @property
     def columns(self) -> int:
         """What a message has; the scrollbar's column is always left free."""
-        return max(10, self.size.width - _GUTTER - 1)
+        return max(10, self.content_size.width - _GUTTER - 1)
 
     def tell(self, said: str) -> None:
         """A sentence instead of a conversation."""
@@ -135,7 +135,7 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
             self.go_to(self.place)
 
     def render_line(self, y: int) -> Strip:
-        columns, made = self.size.width, self.transcript
+        columns, made = self.scrollable_content_region.width, self.transcript
         number = y + self.scroll_offset.y
         if made is None:
             told = [Segment(f"  {self.said}", Style(dim=True))] if number == 0 else []
