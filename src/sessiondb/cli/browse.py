@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from ..agents import Resumption, resumption
 from ..db import SessionDB
-from ..models import SessionRow
-from . import options, output, resume
+from . import options, output
 from .ink import palette
 from .store import open_to_browse
 from .terminal import is_terminal
+
+if TYPE_CHECKING:
+    from ..agents import Resumption
 
 _SCOPES = ("directory", "repository", "all")
 
@@ -48,12 +50,11 @@ def command(
     db, only_read = open_to_browse(options.state().place, read_only=read_only)
     with db:
         picked = _picked(db, " ".join(words), scope, tuple(sources), tuple(tags), only_read, plain)
-        if picked is None:
-            return
-        row = resume.chosen(db, picked)
-        there = _take_up(db, row)
+        there = _take_up(db, picked) if picked is not None else None
     if there is not None:
-        resume.execute(there)
+        from .resume import execute
+
+        execute(there)
 
 
 def _picked(
@@ -89,8 +90,12 @@ def _has_screen() -> bool:
     return False
 
 
-def _take_up(db: SessionDB, row: SessionRow) -> Resumption | None:
+def _take_up(db: SessionDB, session_id: str) -> Resumption | None:
     """Show how it ended; what is to be run after the store is closed, where the agent can be run here."""
+    from ..agents import resumption
+    from . import resume
+
+    row = resume.chosen(db, session_id)
     there = resumption(row)
     if there is not None and row["host"] in (None, os.uname().nodename):
         output.say(there.line)

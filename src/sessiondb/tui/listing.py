@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..cli import finding
-from ..cli.tree import drawn
 from ..db import SessionDB
 from ..models import Filter, ListedSession, MessageFilter
 from .choice import Choice, completed
@@ -79,6 +77,8 @@ def _found(db: SessionDB, choice: Choice, known: Sequence[Scope], scope: int, of
 
 def _guessed(db: SessionDB, choice: Choice, known: Sequence[Scope], nothing: Loaded) -> Loaded:
     """Sessions that hold some of the words, as `sessiondb search` finds them."""
+    from ..cli import finding
+
     where = choice.where(known[-1])
     found = finding.find(db, finding.Wanted(choice.query, where, MessageFilter(), HITS // 4))
     rows = _sessions(db, found.hits)
@@ -107,6 +107,8 @@ def _found_row(session: Mapping[str, Any], hits: Sequence[Mapping[str, Any]]) ->
 
 
 def _family(db: SessionDB, session_id: str, scope: int) -> Loaded:
+    from ..cli.tree import drawn
+
     family = db.family(session_id)
     first_words = {row["id"]: row["preview"] for row in _by_ids(db, [row["id"] for row in family])}
     rows = [

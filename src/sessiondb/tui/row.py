@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..cli.output import ago
 from ..cli.text import cut, line, pad, width
-from ..search.snippet import CLOSE, OPEN
 
 # (text, name of its style)
 Piece = tuple[str, str]
@@ -97,9 +97,11 @@ def line_kept(text: str) -> str:
 
 def snippet(text: str, columns: int) -> list[Piece]:
     """What was found, marked; cut where the line ends."""
+    from ..search.snippet import CLOSE, OPEN
+
     pieces: list[Piece] = []
     room, marked = columns, False
-    for part in _parts(line(text)):
+    for part in re.split(f"({re.escape(OPEN)}|{re.escape(CLOSE)})", line(text)):
         if part in (OPEN, CLOSE):
             marked = part == OPEN
         elif part and room > 0:
@@ -107,9 +109,3 @@ def snippet(text: str, columns: int) -> list[Piece]:
             pieces.append((shown, "found" if marked else "dim"))
             room -= width(shown) if shown == part else room
     return pieces
-
-
-def _parts(text: str) -> Sequence[str]:
-    import re
-
-    return re.split(f"({re.escape(OPEN)}|{re.escape(CLOSE)})", text)

@@ -26,7 +26,8 @@ class Talks(Lists):
     """Reads and shows conversations."""
 
     def on_session_list_moved(self) -> None:
-        self.show_current()
+        # The cursor is painted before anybody begins to read.
+        self.call_after_refresh(self.show_current)
         self.load_more_found()
 
     def show_current(self, at: int | None = None) -> None:
