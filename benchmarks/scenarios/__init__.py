@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..setting import Scenario
-from . import appending, commands, listing, loading, mariadb, opening, searching, servers, writers
+from . import appending, browsing, commands, listing, loading, mariadb, opening, searching, servers, writers
 
 SCENARIOS: dict[str, Scenario] = {
     "append": appending.append,
@@ -14,6 +14,7 @@ SCENARIOS: dict[str, Scenario] = {
     "open": opening.open_and_import,
     "search": searching.search,
     "commands": commands.commands,
+    "browse": browsing.browse,
     "writers": writers.writers,
     "postgres": servers.postgres,
     "mysql": mariadb.mysql,

@@ -67,7 +67,7 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         self.pages, self.found = pages, found
         self._fit()
         self.set_reactive(SessionList.cursor, max(0, min(at, len(pages) - 1)))
-        self.scroll_to(y=0, animate=False)
+        self.scroll_to(y=0, animate=False, force=True)
         self._follow()
         self.refresh()
         self.post_message(self.Moved())
@@ -108,10 +108,10 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         top, height = self.scroll_offset.y, max(self.size.height, 1)
         first, last = self.cursor * self.each, (self.cursor + 1) * self.each
         if first < top:
-            self.scroll_to(y=first, animate=False)
+            self.scroll_to(y=first, animate=False, force=True)
             top = first
         elif last > top + height:
-            self.scroll_to(y=last - height, animate=False)
+            self.scroll_to(y=last - height, animate=False, force=True)
             top = last - height
         # A page ahead, so that a cursor that is held down meets no blanks.
         seen = range(top // self.each - height, (top + 2 * height) // self.each + 1)

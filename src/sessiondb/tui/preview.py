@@ -41,7 +41,7 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
         """A sentence instead of a conversation."""
         self.transcript, self.said, self.place = None, said, 0
         self._fit()
-        self.scroll_to(y=0, animate=False)
+        self.scroll_to(y=0, animate=False, force=True)
 
     def show(self, transcript: Transcript, message_id: int | None) -> None:
         """From a message on; without one from its end, or its first hit."""
@@ -51,7 +51,7 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
         place = transcript.place_of(wanted) if wanted is not None else None
         if place is None:
             self.place = max(0, len(transcript.parts) - 1)
-            self.scroll_to(y=transcript.height, animate=False)
+            self.scroll_to(y=transcript.height, animate=False, force=True)
         else:
             self.go_to(place)
         self.refresh()
@@ -74,7 +74,7 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
         self.place += len(parts)
         at = self.scroll_offset.y + added
         self._fit()
-        self.scroll_to(y=at, animate=False)
+        self.scroll_to(y=at, animate=False, force=True)
 
     def go_to(self, place: int) -> None:
         """Make a message the current one and show its beginning."""
@@ -82,7 +82,7 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
         if made is None or not made.parts:
             return
         self.place = max(0, min(place, len(made.parts) - 1))
-        self.scroll_to(y=max(0, made.starts[self.place] - 1), animate=False)
+        self.scroll_to(y=max(0, made.starts[self.place] - 1), animate=False, force=True)
         self.refresh()
 
     def scroll_by(self, lines: int) -> None:
@@ -92,7 +92,7 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
             return
         most, before = max(0, made.height - self.size.height), self.scroll_offset.y
         target = max(0, min(before + lines, most))
-        self.scroll_to(y=target, animate=False)
+        self.scroll_to(y=target, animate=False, force=True)
         if target == before:
             self.place = max(0, min(self.place + (1 if lines > 0 else -1), len(made.parts) - 1))
         else:
