@@ -111,7 +111,7 @@ def browse() -> Browse:
 
 @pytest.fixture
 def db() -> Iterator[SessionDB]:
-    """Three conversations, the last active first: c (of another agent), b (long, with code and tools), a (a fork of it)."""
+    """Three conversations, the last active first: c (of another agent), b (with code and tools), a."""
     with sessiondb.open("memory://") as store:
         people(store)
         yield store
@@ -135,9 +135,7 @@ def people(store: SessionDB) -> None:
          "timestamp": now - 3 * DAY},
         {"role": "user", "content": "Thanks, List<String> works.", "timestamp": now - 3 * DAY},
     ])  # fmt: skip
-    store.create_session(
-        "c", "cli", cwd="/srv/www/shop", origin="claude-code", native_id="n-1", started_at=now - DAY
-    )
+    store.create_session("c", "cli", cwd="/srv/www/shop", origin="claude-code", native_id="n-1", started_at=now - DAY)
     store.append_message("c", "user", "The checkout page forgets.", timestamp=now - DAY)
     store.append_message("c", "assistant", "It keeps its values now.", timestamp=now - DAY)
     store.update_token_counts("a", input_tokens=900)

@@ -374,7 +374,9 @@ def test_every_key_is_bound_and_told_once() -> None:
 
 
 @pytest.mark.parametrize(
-    "check", list(dict.fromkeys(check for checks in CHECKS.values() for check in checks)), ids=lambda each: each.__name__
+    "check",
+    list(dict.fromkeys(check for checks in CHECKS.values() for check in checks)),
+    ids=lambda each: each.__name__,
 )
 def test_key(browse, db, check) -> None:
     browse(db, check)

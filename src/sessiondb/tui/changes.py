@@ -99,7 +99,6 @@ def delete(db: SessionDB, ids: Sequence[str]) -> Change:
     done, problem = _each(ids, gone)
 
     def undo() -> str:
-        # A parent before its children: they are linked again when it is there.
         for name in reversed(done):
             db.restore_deleted(name)
         return f"{_sessions(done).capitalize()} back from the trash."

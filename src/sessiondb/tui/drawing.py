@@ -9,9 +9,9 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.segment import Segment
 from rich.style import Style
@@ -24,7 +24,7 @@ from ..models import MessageRow
 from .blocks import Block, blocks
 
 if TYPE_CHECKING:
-    from rich.markdown import Markdown
+    from rich.markdown import Markdown, MarkdownElement
 
 Line = list[Segment]
 FOUND = Style(bold=True, color="black", bgcolor="yellow")
@@ -115,10 +115,25 @@ def _parser() -> Any:
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
-def _markdown(text: str) -> Markdown:
-    from rich.markdown import Markdown
+@cache
+def _renderer() -> type[Markdown]:
+    from rich.markdown import Heading, Markdown
 
-    made = Markdown("", code_theme=_THEME, hyperlinks=False)
+    class LeftHeading(Heading):
+        """At the left, where the text of a conversation begins."""
+
+        def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+            self.text.justify = "left"
+            yield self.text
+
+    class Rendered(Markdown):
+        elements: ClassVar[dict[str, type[MarkdownElement]]] = {**Markdown.elements, "heading_open": LeftHeading}
+
+    return Rendered
+
+
+def _markdown(text: str) -> Markdown:
+    made = _renderer()("", code_theme=_THEME, hyperlinks=False)
     made.parsed = _parser().parse(text)
     for token in made.parsed:
         for child in token.children or ():
