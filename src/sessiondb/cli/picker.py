@@ -31,7 +31,7 @@ def pick(db: SessionDB, choice: Choice, known: Sequence[Scope]) -> str | None:
         if answer.isdecimal() and 1 <= int(answer) <= len(rows):
             return rows[int(answer) - 1].id
         if answer.isdecimal():
-            output.say(f"There are {len(rows)} sessions in this list.")
+            output.say(f"This list has {output.count(len(rows), 'session')}.")
         elif answer:
             choice, at = replace(choice, query=answer), 0
             rows = _listed(db, choice, known)

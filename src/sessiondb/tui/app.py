@@ -20,7 +20,8 @@ Screen { background: $background; }
 #body { height: 1fr; layout: vertical; }
 #list, #preview, .box VerticalScroll, Help .box { scrollbar-size-vertical: 1; }
 #list { height: 2fr; width: 100%; overflow-x: hidden; background: $background; }
-#preview { height: 3fr; width: 100%; overflow-x: hidden; border: round $panel; background: $background; }
+#preview { height: 3fr; width: 100%; overflow-x: hidden; border: round $foreground 30%; background: $background; }
+#preview { border-title-color: $text; border-title-style: bold; border-subtitle-color: $text-muted; }
 #preview:focus { border: round $accent; }
 #list > .list--cursor { background: $panel; }
 #list:focus > .list--cursor { background: $primary; color: $text; }

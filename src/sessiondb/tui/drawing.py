@@ -68,6 +68,8 @@ def _head(message: MessageRow) -> Text:
     told.append(f"{mark} ", Style(color=color))
     told.append(line(message["role"]), Style(bold=True, color=color))
     told.append(f" · {when} · #{message['id']}", DIM)
+    if message.get("injected"):
+        told.append(" · injected", DIM)
     return told
 
 

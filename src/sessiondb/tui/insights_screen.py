@@ -52,7 +52,7 @@ def told(found: Insights, columns: int) -> Text:
 def _rows(found: Insights, columns: int) -> Iterator[Told]:
     yield from _sums(found)
     for name, groups in (("Models", found.models), ("Sources", found.sources), ("Projects", found.projects)):
-        yield from _bars(name, [(_named(group), group.sessions, _cost(group)) for group in groups], columns)
+        yield from _bars(name, sorted(map(_told, groups), key=lambda each: -each[1]), columns)
     yield from _bars("Tools", [(name or "—", calls, "") for name, calls in found.tools.items()], columns)
     weekdays = [(day, messages, "") for day, messages in zip(WEEKDAYS, found.by_weekday, strict=True)]
     yield from _bars("Messages by weekday", weekdays, columns, most=7)
@@ -105,12 +105,8 @@ def _bars(name: str, each: Sequence[tuple[str, int, str]], columns: int, most: i
     yield ()
 
 
-def _named(group: Group) -> str:
-    return group.name or "—"
-
-
-def _cost(group: Group) -> str:
-    return dollars(group.cost.total)
+def _told(group: Group) -> tuple[str, int, str]:
+    return group.name or "—", group.sessions, dollars(group.cost.total)
 
 
 class InsightsScreen(Screen[None]):

@@ -46,8 +46,8 @@ READING = (
     Key("N", "hit(-1)", "N", "hit before"),
     Key("right_square_bracket", "message(1)", "]", "next message"),
     Key("left_square_bracket", "message(-1)", "[", "message before"),
-    Key("z", "fold", "z", "open or close code, tools and thoughts of the message"),
-    Key("Z", "fold_all", "Z", "the same for all messages"),
+    Key("z", "fold", "z", "open or close code, tools and thoughts"),
+    Key("Z", "fold_all", "Z", "the same in all messages"),
 )
 DOING = (
     Key("enter", "resume", "Enter", "take the conversation up"),
@@ -61,14 +61,14 @@ DOING = (
     Key("u", "undo", "u", "take the last change back", writes=True),
     Key("y", "copy_id", "y", "copy the id"),
     Key("Y", "copy_command", "Y", "copy the command that takes it up"),
-    Key("c", "copy_code", "c", "copy a code block of the message; again: the next"),
+    Key("c", "copy_code", "c", "copy a code block; again: the next"),
     Key("i", "insights", "i", "insights: tokens, costs, tools, hours"),
     Key("question_mark", "help", "?", "this help"),
     Key("q,ctrl+c,ctrl+q", "leave", "q", "quit"),
 )
 GROUPS = {"Move": MOVING, "Find": FINDING, "Read": READING, "Do": DOING}
 ALL = tuple(key for group in GROUPS.values() for key in group)
-HINTS = "Enter take up   / search   s scope   Space mark   d delete   u undo   ? help   q quit"
+HINTS = "Enter take up · / search · s scope · d delete · u undo · ? help · q quit"
 
 
 def help_lines(read_only: bool) -> list[tuple[str, str]]:
