@@ -257,10 +257,13 @@ def exported(file: Path) -> list[str]:
 def test_browse_lists_searches_and_takes_up(db: SessionDB, path: Path, project: list[str]) -> None:
     """The browser shows titles and previews; words choose, Enter takes up."""
     import pty
+    import select
+    import termios
 
     db.create_session("other", "telegram", started_at=time.time() - 60)
     db.append_message("other", "user", "What's the weather in Las Vegas?")
     ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
     line = [sys.executable, "-m", "sessiondb", "--db", str(path), "browse"]
     process = subprocess.Popen(line, stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm"})
     os.close(theirs)
@@ -269,6 +272,7 @@ def test_browse_lists_searches_and_takes_up(db: SessionDB, path: Path, project: 
     def read_until(text: str) -> None:
         nonlocal shown
         while text not in shown:
+            assert select.select([ours], [], [], 60)[0], f"no {text!r} in {shown}"
             shown += re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", os.read(ours, 65536).decode(errors="replace"))
 
     try:
