@@ -75,6 +75,8 @@ async def search(user) -> None:
     await user.type("ngin")
     assert user.listed == ["b"]
     assert "Why does nginx answer 502" in user.screen
+    await user.press("slash")
+    assert user.browser.box.value == "ngin/"
     await user.press("enter")
     assert user.browser.focused is user.browser.sessions
 

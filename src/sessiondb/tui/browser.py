@@ -25,7 +25,9 @@ READ_ONLY = "This store is opened read-only; nothing can be changed here."
 class Browser(Changing):
     """Its result is the session to take up."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding(key.keys, key.action, key.what, show=False) for key in ALL]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(key.keys, key.action, key.what, show=False, priority=key.at_once) for key in ALL
+    ]
 
     def on_mount(self) -> None:
         self.say()
@@ -83,7 +85,9 @@ class Browser(Changing):
             self.box.value = ""
 
     def action_resume(self) -> None:
-        if self.sessions.current is not None:
+        if self.focused is self.box:
+            self.action_pane("list")
+        elif self.sessions.current is not None:
             self.app.exit(self.sessions.current.id)
 
     def action_leave(self) -> None:

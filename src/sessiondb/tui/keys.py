@@ -14,6 +14,8 @@ class Key:
     shown: str
     what: str
     writes: bool = False
+    # Before the next key is looked at: what is typed ahead must not be taken for other keys.
+    at_once: bool = False
 
 
 MOVING = (
@@ -32,7 +34,7 @@ MOVING = (
     Key("escape", "back", "Esc", "back: search, marks, lineage, words"),
 )
 FINDING = (
-    Key("slash", "search", "/", "search while you type; Enter leaves the box"),
+    Key("slash", "search", "/", "search while you type; Enter leaves the box", at_once=True),
     Key("s", "scope", "s", "scope: directory, repository, all"),
     Key("S", "order", "S", "sort"),
     Key("f", "source", "f", "only one source"),
@@ -50,7 +52,7 @@ READING = (
     Key("Z", "fold_all", "Z", "the same in all messages"),
 )
 DOING = (
-    Key("enter", "resume", "Enter", "take the conversation up"),
+    Key("enter", "resume", "Enter", "take the conversation up", at_once=True),
     Key("space", "mark", "Space", "mark, for what follows"),
     Key("A", "mark_all", "A", "mark all that are loaded, or none"),
     Key("r", "rename", "r", "rename", writes=True),

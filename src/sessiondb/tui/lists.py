@@ -107,14 +107,13 @@ class Lists(Panes):
         self.reload()
 
     def action_search(self) -> None:
+        if self.focused is self.box:
+            self.box.insert_text_at_cursor("/")
         self.set_focus(self.box)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         if event.value != self.choice.query:
             self.choose(replace(self.choice, query=event.value, family=None))
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        self.action_pane("list")
 
     def action_scope(self) -> None:
         shown = self.loaded.scope if self.loaded else self.choice.scope
