@@ -14,6 +14,9 @@ class Sizes:
     batch: int = 1000
     imports: int = 2
     imported_sessions: int = 20
+    # Histories of another agent.
+    imported_files: int = 100
+    imported_messages: int = 200
     loads: int = 20
     conversations: int = 10
     conversation: int = 500
@@ -33,6 +36,8 @@ QUICK = Sizes(
     batch=50,
     imports=1,
     imported_sessions=1,
+    imported_files=2,
+    imported_messages=10,
     loads=2,
     conversations=1,
     conversation=50,

@@ -24,7 +24,7 @@ class Work:
 
     @property
     def messages_per_operation(self) -> int:
-        return self.size * IMPORTED_MESSAGES if self.kind == "import" else self.size
+        return self.size * IMPORTED_MESSAGES if self.kind in ("import", "store") else self.size
 
 
 def live_session(number: int) -> str:

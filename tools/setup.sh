@@ -2,7 +2,7 @@
 # Installs what is missing on a Debian machine, and lets no server of the system start.
 #
 #   tools/setup.sh venv DIR    a virtualenv of Python 3.11 or newer (python3-venv where absent)
-#   tools/setup.sh servers     PostgreSQL, PgBouncer and MariaDB for the tests (where absent)
+#   tools/setup.sh servers     PostgreSQL, PgBouncer, MariaDB and Galera for the tests (where absent)
 #   tools/setup.sh shells      zsh and fish, in which completion is tested (where absent)
 set -euo pipefail
 
@@ -77,6 +77,10 @@ has_pgbouncer() {
     command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ]
 }
 
+has_galera() {
+    compgen -G '/usr/lib*/galera*/libgalera_smm.so' >/dev/null || [ -e /usr/lib/libgalera_smm.so ]
+}
+
 has_mariadb() {
     command -v mariadbd >/dev/null || [ -x /usr/sbin/mariadbd ]
 }
@@ -89,6 +93,9 @@ servers() {
     fi
     has_pgbouncer || missing+=(pgbouncer)
     has_mariadb || missing+=(mariadb-server)
+    has_galera || missing+=(galera-4)
+    # Copies the data to a node that joins a cluster.
+    command -v rsync >/dev/null || missing+=(rsync)
     [ "${#missing[@]}" -eq 0 ] || install_packages "${missing[@]}"
 }
 

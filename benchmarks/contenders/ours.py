@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import sessiondb
+from sessiondb.backends.sqlite import provider as sqlite
 from sessiondb.search.recall import rank_messages
 
 from .. import corpus, searches, works
 from ..worker import Contender, Operation, serve
 from ..works import Work
+
+_INDEXED_AFTER = sqlite.INDEXED_AFTER
 
 
 class Ours(Contender):
@@ -43,7 +47,9 @@ class Ours(Contender):
                 return [partial(db.append_message, name, **row) for name, row in works.appended(work, number)]
             case "batch":
                 return [partial(db.append_messages, name, rows) for name, rows in works.batches(work, number)]
-            case "import":
+            case "import" | "store":
+                # Storing alone: what the floor does too. An import also indexes what it brings, by the way.
+                sqlite.INDEXED_AFTER = sys.maxsize if work.kind == "store" else _INDEXED_AFTER
                 return [partial(self._take_in, documents) for documents in works.imports(work, number)]
             case "load":
                 return [partial(db.get_messages_as_conversation, name) for name in works.loaded(work, number)]

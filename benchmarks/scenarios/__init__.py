@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 from ..setting import Scenario
-from . import appending, browsing, commands, listing, loading, mariadb, opening, searching, servers, writers
+from . import (
+    appending,
+    browsing,
+    commands,
+    histories,
+    listing,
+    loading,
+    mariadb,
+    opening,
+    recalling,
+    searching,
+    servers,
+    writers,
+)
 
 SCENARIOS: dict[str, Scenario] = {
     "append": appending.append,
     "growth": appending.growth,
     "batch": appending.batch,
+    "histories": histories.histories,
     "load": loading.load,
     "list": listing.list_by_activity,
     "open": opening.open_and_import,
     "search": searching.search,
+    "recall": recalling.recall,
     "commands": commands.commands,
     "browse": browsing.browse,
     "writers": writers.writers,

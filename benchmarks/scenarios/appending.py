@@ -114,13 +114,17 @@ def _add_batches(setting: Setting, result: Result) -> None:
 
 
 def _add_imports(setting: Setting, result: Result) -> None:
+    """Storing alone against the floor; with the index, which peers' imports fill too, against them."""
     sizes = setting.sizes
-    lanes = setting.lanes((SESSIONDB, LOOP, FLOOR, *setting.peers), setting.empty)
-    found = race(lanes, "import", count=sizes.imports, rounds=setting.rounds, size=sizes.imported_sessions)
+    size = {"count": sizes.imports, "rounds": setting.rounds, "size": sizes.imported_sessions}
+    stored = race(setting.lanes((SESSIONDB, LOOP, FLOOR), setting.empty), "store", **size)
+    for label, times in stored.times.items():
+        result.figures[f"{label}, import of {sizes.imported_sessions} sessions, storing"] = _rate(stored, times)
+    result.comparisons += _batch_ratios(stored, "import, storing")
+    found = race(setting.lanes((SESSIONDB, *setting.peers), setting.empty), "import", **size)
     for label, times in found.times.items():
-        result.figures[f"{label}, import of {sizes.imported_sessions} sessions"] = _rate(found, times)
-    result.comparisons += _batch_ratios(found, "import")
+        result.figures[f"{label}, import of {sizes.imported_sessions} sessions, with its index"] = _rate(found, times)
     for peer in setting.peers:
         label = f"import: rate / {peer.name}"
         result.comparisons += against(found, label, peer.name, "sessiondb", mean, IMPORT_TO_PEER)
-    result.notes += fairness(found)
+    result.notes += fairness(stored)

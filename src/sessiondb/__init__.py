@@ -13,16 +13,18 @@ if TYPE_CHECKING:
     from typing import Any
 
     from . import errors as errors
+    from .aio import AsyncSessionDB as AsyncSessionDB
     from .db import SessionDB as SessionDB
     from .db import open_store as open
     from .models import Filter as Filter
     from .models import Page as Page
 
 __version__ = "0.1.0"
-__all__ = ["Filter", "Page", "SessionDB", "errors", "open"]
+__all__ = ["AsyncSessionDB", "Filter", "Page", "SessionDB", "errors", "open"]
 
 # Loaded when asked for: `import sessiondb` alone costs nothing and touches no driver.
 _PUBLIC = {
+    "AsyncSessionDB": "aio:AsyncSessionDB",
     "SessionDB": "db:SessionDB",
     "open": "db:open_store",
     "Filter": "models:Filter",

@@ -54,7 +54,9 @@ def resumption(session: SessionRow) -> Resumption | None:
         raise Invalid(
             f"session {session['id']!r} has the id {native!r} at {agent}, which is no id to hand to a program"
         )
-    command = tuple(part.replace("{id}", native) for part in spoken.split())
+    # Claude Code has no id for the talk of a subagent alone: `agent-<name>:<session>` is taken up where it was begun.
+    named = native.partition(":")[2] or native if native.startswith(("agent-", "side-")) else native
+    command = tuple(part.replace("{id}", named) for part in spoken.split())
     return Resumption(agent, command, session["cwd"])
 
 

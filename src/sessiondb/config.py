@@ -35,6 +35,7 @@ SCHEMES = {
     "postgres": "postgresql",
     "postgresql": "postgresql",
     "sqlite": "sqlite",
+    "ssh": "ssh",
 }
 _SERVER_DEFAULTS = {"pool_size": 10, "max_overflow": 5}
 _DEFAULTS: dict[str, dict[str, Any]] = {"postgresql": _SERVER_DEFAULTS, "mysql": _SERVER_DEFAULTS}
@@ -56,6 +57,7 @@ class Settings:
     retention: Mapping[str, Any] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    redact_on_write: bool = False
 
     def __repr__(self) -> str:
         options = {key: redact(value) if isinstance(value, str) else value for key, value in self.options.items()}
@@ -88,8 +90,21 @@ def load(place: Place | None = None, *, env: Env | None = None) -> Settings:
     origins |= {f"sessiondb.{provider}.{key}": file.name for key in tuning}
     origins |= {f"sessiondb.{provider}.{key}": origin for key in location}
     resume, resume_origin = file.resume_display()
-    origins |= {"sessiondb.provider": origin, "display.resume_display": resume_origin}
-    return Settings(provider, options, home, resume, file.retention(), origins, tuple(file.warnings()))
+    redacting, redact_origin = file.redact_on_write()
+    origins |= {
+        "sessiondb.provider": origin,
+        "display.resume_display": resume_origin,
+        "redact.on_write": redact_origin,
+    }
+    return Settings(provider, options, home, resume, file.retention(), origins, tuple(file.warnings()), redacting)
+
+
+def part(name: str, checks: Mapping[str, Any], *, env: Env | None = None) -> dict[str, Any]:
+    """The checked section of config.yaml that a part of the program reads for itself, such as `llm`. Raises Invalid."""
+    from . import config_file
+
+    env = os.environ if env is None else env
+    return config_file.read(home_directory(env), env).part(name, checks)
 
 
 def _choose(place: Place | None, env: Env, file: ConfigFile) -> tuple[str, dict[str, Any], str]:

@@ -17,6 +17,8 @@
         trigrams: auto                # or on, off: the index for parts of words and words with slips
     display:
       resume_display: full            # or minimal
+    redact:
+      on_write: false                 # or true: credentials are left out of what is stored
 
 `${VAR}` is replaced from the environment, in the values that are used; each of its variables must be set.
 """
@@ -34,26 +36,26 @@ from .errors import Invalid
 Check = Callable[[Any], Any]
 
 
-def _text(value: Any) -> str:
+def text(value: Any) -> str:
     if not isinstance(value, str) or not value:
         raise ValueError("text")
     return value
 
 
-def _whole(value: Any) -> int:
+def whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | str) or not str(value).isdecimal():
         raise ValueError("a whole number")
     return int(value)
 
 
-def _seconds(value: Any) -> float:
+def seconds(value: Any) -> float:
     try:
-        seconds = float("nan") if isinstance(value, bool) else float(value)
+        number = float("nan") if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
-        seconds = float("nan")
-    if not 0 <= seconds < float("inf"):
+        number = float("nan")
+    if not 0 <= number < float("inf"):
         raise ValueError("a number of seconds")
-    return seconds
+    return number
 
 
 def _one_of(*choices: str) -> Callable[[Any], str]:
@@ -77,7 +79,7 @@ def _count_or_off(value: Any) -> int | None:
     if value is False or str(value).lower() == "off":
         return None
     try:
-        return _whole(value)
+        return whole(value)
     except ValueError:
         raise ValueError("a whole number or off") from None
 
@@ -94,27 +96,29 @@ def _trigrams(value: Any) -> str:
 
 
 _SERVER: dict[str, Check] = {
-    "dsn": _text,
-    "pool_size": _whole,
-    "max_overflow": _whole,
-    "deadline": _seconds,
-    "media_directory": _text,
+    "dsn": text,
+    "pool_size": whole,
+    "max_overflow": whole,
+    "deadline": seconds,
+    "media_directory": text,
 }
 KEYS: dict[str, dict[str, Check]] = {
     "sqlite": {
-        "path": _text,
+        "path": text,
         "synchronous": _one_of("full", "normal"),
-        "deadline": _seconds,
+        "deadline": seconds,
         "checksums": _yes_or_no,
     },
     "postgresql": {
         **_SERVER,
-        "schema": _text,
+        "read_dsn": text,
+        "schema": text,
         "synchronous_commit": _synchronous_commit,
         "prepare_threshold": _count_or_off,
         "trigrams": _trigrams,
     },
     "mysql": _SERVER,
+    "ssh": {"program": text},
     "memory": {},
 }
 
@@ -125,13 +129,14 @@ class ConfigFile:
     def __init__(self, name: str, values: Any, env: Mapping[str, str]) -> None:
         self.name = name
         self._env = env
-        top = self._mapping(values, "the file")
+        top = self._top = self._mapping(values, "the file")
         self._values = self._mapping(top.get("sessiondb"), "sessiondb")
         self._display = self._mapping(top.get("display"), "display")
+        self._redact = self._mapping(top.get("redact"), "redact")
 
     def provider(self) -> str | None:
         named = self._values.get("provider")
-        return None if named is None else str(self._value(_text, named, "sessiondb.provider"))
+        return None if named is None else str(self._value(text, named, "sessiondb.provider"))
 
     def resume_display(self) -> tuple[str, str]:
         """How much of a resumed conversation is shown, and where that was said."""
@@ -139,6 +144,13 @@ class ConfigFile:
         if given is None:
             return "full", "default"
         return self._value(_one_of("full", "minimal"), given, "display.resume_display"), self.name
+
+    def redact_on_write(self) -> tuple[bool, str]:
+        """Whether credentials are left out of what is stored, and where that was said."""
+        given = self._redact.get("on_write")
+        if given is None:
+            return False, "default"
+        return self._value(_yes_or_no, given, "redact.on_write"), self.name
 
     def retention(self) -> dict[str, Any]:
         """How long the sessions of each source are kept, by source; nothing is ever removed by itself."""
@@ -158,10 +170,34 @@ class ConfigFile:
             values["path"] = os.path.join(os.path.dirname(self.name), expand_user(values["path"], self._env))
         return values
 
+    def part(self, name: str, checks: Mapping[str, Check]) -> dict[str, Any]:
+        """The section of a part of the program, such as `llm`, beside `sessiondb`. Raises Invalid for unknown keys."""
+        given = self._mapping(self._top.get(name), name)
+        unknown = sorted(map(str, given.keys() - checks.keys()))
+        if unknown:
+            raise Invalid(f"{self.name}: unknown key {name}.{unknown[0]}; known: {', '.join(sorted(checks))}")
+        return {
+            key: self._value(checks[key], value, f"{name}.{key}") for key, value in given.items() if value is not None
+        }
+
+    def parts(self, name: str, checks: Mapping[str, Check]) -> dict[str, dict[str, Any]]:
+        """Sections by name below a section, such as the policies of `reset_by_platform`."""
+        given = self._mapping(self._top.get(name), name)
+        inner = ConfigFile(self.name, {f"{name}.{key}": value for key, value in given.items()}, self._env)
+        return {str(key): inner.part(f"{name}.{key}", checks) for key in given}
+
+    def single(self, name: str, check: Check) -> Any:
+        """A value beside `sessiondb`; None when it is not set."""
+        given = self._top.get(name)
+        return None if given is None else self._value(check, given, name)
+
     def warnings(self) -> Iterator[str]:
         """What nobody reads, so that a misspelt key is seen."""
         for key in self._unknown():
             yield f"{self.name}: unknown key sessiondb.{key} is ignored"
+        for key in self._redact:
+            if key != "on_write":
+                yield f"{self.name}: unknown key redact.{key} is ignored"
 
     def _unknown(self) -> Iterator[str]:
         for key, value in self._values.items():

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterable
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from .api.lineage import Lineage
 from .api.messages import Messages
@@ -20,8 +20,11 @@ from .errors import Invalid
 from .ids import Clock
 from .provider import SessionDBProvider
 
+if TYPE_CHECKING:
+    from .config import Settings
 
-class SessionDB(Sessions, Titles, Messages, Lineage, Search, Transfer, Trash, Stats):
+
+class SessionDB(Sessions, Titles, Transfer, Messages, Lineage, Search, Trash, Stats):
     """The conversations of agents: sessions, messages, titles, lineage, counters, search, export.
 
     Safe to use from many threads; several processes may open the same store.
@@ -34,14 +37,23 @@ class SessionDB(Sessions, Titles, Messages, Lineage, Search, Transfer, Trash, St
         read_only: bool = False,
         clock: Clock = time.time,
         provider: SessionDBProvider | None = None,
+        redact_on_write: bool | None = None,
         **options: Any,
     ) -> None:
         """Open a path or URL; without one, what SESSIONDB_URL or config.yaml name, or `~/.sessiondb/state.db`.
 
-        `provider` takes one that is initialised already. Further options go to the provider.
+        `provider` takes one that is initialised already. `redact_on_write` leaves credentials out of what is stored;
+        without it config.yaml says. Further options go to the provider.
         """
         self._clock = clock
-        self.provider = provider or _opened(db_path, read_only, options)
+        if provider is None:
+            from . import config
+
+            settings = config.load(db_path)
+            provider = _opened(settings, read_only, options)
+            redact_on_write = settings.redact_on_write if redact_on_write is None else redact_on_write
+        self.provider = provider
+        self._redacting = bool(redact_on_write)
 
     @property
     def db_path(self) -> str | None:
@@ -60,10 +72,9 @@ class SessionDB(Sessions, Titles, Messages, Lineage, Search, Transfer, Trash, St
         return f"<SessionDB {self.provider.name} {self.db_path or ''}>".replace(" >", ">")
 
 
-def _opened(target: str | os.PathLike[str] | None, read_only: bool, options: dict[str, Any]) -> SessionDBProvider:
-    from . import config, registry
+def _opened(settings: Settings, read_only: bool, options: dict[str, Any]) -> SessionDBProvider:
+    from . import registry
 
-    settings = config.load(target)
     provider: SessionDBProvider = registry.load("providers", settings.provider)()
     given = {**settings.options, **options, **({"read_only": True} if read_only else {})}
     try:

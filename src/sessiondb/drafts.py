@@ -14,6 +14,7 @@ from . import jsontext
 from .errors import Invalid
 from .ledger import Spelling, digest, fresh_digest, spelling
 from .models import MESSAGE_COLUMNS, RELATIONS, ROLES, TOKEN_COLUMNS, Draft
+from .rows import decoded
 
 _TIMES = frozenset({"started_at", "ended_at", "last_active", "archived_at", "pinned_at"})
 _COSTS = frozenset({"estimated_cost_usd", "actual_cost_usd"})
@@ -153,7 +154,7 @@ _NOTHING: dict[str, Any] = {name: None for name in MESSAGE_COLUMNS if name not i
 
 
 @lru_cache(256)
-def _shape(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Spelling, ...]]:
+def _shape(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...], Spelling | None]:
     """What there is to do for messages with these fields: which must be text, which are converted, how all are spelled.
 
     Worked out once: a conversation has few shapes of messages.
@@ -176,13 +177,17 @@ def draft(message: Mapping[str, Any], now: float, max_bytes: int) -> Draft:
 
 
 def _made(message: Mapping[str, Any], now: float, max_bytes: int) -> Draft:
+    if None in message.values():
+        message = {name: value for name, value in message.items() if value is not None}
     texts, others, spelled = _shape(tuple(message))
     values = {**_NOTHING, **message}
     for name in texts:
         if values[name].__class__ is not str:
             check_text(values[name], name)
     for name in others:
-        values[name] = _stored(name, values[name])
+        stored = values[name] = _stored(name, values[name])
+        if stored is None:
+            spelled = None
     if values["timestamp"] is None:
         values["timestamp"] = now
     # JSON that comes as text is spelled as its writer likes.
@@ -191,6 +196,7 @@ def _made(message: Mapping[str, Any], now: float, max_bytes: int) -> Draft:
     if content is not None:
         if content.__class__ is not str:
             content = values["content"] = _stored_content(content, values)
+            spelled = None
         if len(content) * 4 > max_bytes:
             _check_size(content, max_bytes)
     media = _all_media(values.pop("media_refs")) if "media_refs" in values else ()
@@ -199,8 +205,6 @@ def _made(message: Mapping[str, Any], now: float, max_bytes: int) -> Draft:
 
 
 def _stored(name: str, value: Any) -> Any:
-    if value is None:
-        return _NOTHING[name]
     if name in _JSON_FIELDS:
         return to_json(value, name)
     if name in _COUNT_FIELDS:
@@ -241,6 +245,18 @@ def _media(reference: Mapping[str, Any]) -> dict[str, Any]:
     return {"kind": kind, **plain, "metadata": to_json(reference.get("metadata"), "media metadata")}
 
 
+def latest(drafts: Sequence[Draft], hidden: Sequence[str] = ()) -> list[Draft]:
+    """Of drafts with the same key only the last, in the place of the first; those with a key in `hidden` inactive."""
+    kept: dict[Any, Draft] = {}
+    for draft in drafts:
+        key = draft.values["message_key"]
+        kept[id(draft) if key is None else key] = draft
+    for key in hidden:
+        if key in kept:
+            kept[key].active = 0
+    return list(kept.values())
+
+
 def restored(message: Mapping[str, Any], *, max_bytes: int, media_refs: Any = None) -> Draft:
     """A message of an export in its stored form: same digest, same position."""
     if message.__class__ is not dict and not isinstance(message, Mapping):
@@ -265,6 +281,15 @@ def restored(message: Mapping[str, Any], *, max_bytes: int, media_refs: Any = No
     return made
 
 
+def revised(row: Mapping[str, Any], media: Sequence[Mapping[str, Any]]) -> Draft:
+    """A stored row, changed, as a draft for its own place; `media` are its rows as stored."""
+    values = {name: row[name] for name in _NOTHING}
+    references = [{name: each[name] for name in _MEDIA} for each in media]
+    calls = calls_of(decoded(row["tool_calls"])) if row["tool_calls"] is not None else ()
+    return Draft(values, digest(values), calls, references, active=row["active"])
+
+
+_MEDIA = ("kind", "path", "mime_type", "sha256", "size", "metadata")
 _KEPT = ("reasoning_details", "codex_reasoning_items")
 
 

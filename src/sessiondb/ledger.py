@@ -59,27 +59,35 @@ def digest(row: Mapping[str, Any]) -> int:
     return _digest(canonical(row))
 
 
-# A name with its key as JSON and how its values are spelled.
-Spelling = tuple[str, str, Callable[[Any], str]]
+# A text with a place for every value, and whose value goes there, spelled how.
+Spelling = tuple[str, tuple[tuple[str, Callable[[Any], str]], ...]]
 
 # The messages of a batch share their moment, and a float takes longer to spell than a line of text.
 _moment = lru_cache(8)(float.__repr__)
 _SPELLS: dict[str, Callable[[Any], str]] = {"timestamp": _moment, "token_count": int.__repr__}
 
 
-def spelling(names: Iterable[str]) -> tuple[Spelling, ...]:
-    """How `fresh_digest` spells rows that have nothing but these; content and what comes before it left out."""
-    known = [name for name in NAMES if name in {*names, "content_type", "timestamp"} and name > "content"]
-    return tuple((name, f'"{name}":', _SPELLS.get(name, _quoted)) for name in known)
+def spelling(names: Iterable[str]) -> Spelling | None:
+    """How `fresh_digest` spells rows that have all of these and nothing else; content is apart.
+
+    None for rows with something that sorts before content.
+    """
+    given = {*names, "timestamp"}
+    if "codex_reasoning_items" in given:
+        return None
+    known = [name for name in NAMES if name in given and name != "content"]
+    places = ",".join([f'"{name}":%s' for name in known])
+    return places, tuple((name, _SPELLS.get(name, _quoted)) for name in known)
 
 
-def fresh_digest(row: Mapping[str, Any], spelled: tuple[Spelling, ...]) -> int:
-    """The digest of a row that was checked, with JSON in our own spelling; the same number, sooner."""
-    if row["codex_reasoning_items"] is not None:
+def fresh_digest(row: Mapping[str, Any], spelled: Spelling | None) -> int:
+    """The digest of a checked row with JSON in our own spelling; the same number, sooner where it is `spelled`."""
+    if spelled is None:
         return _digest(jsontext.canonical(_form(row)).encode("utf-8", "surrogatepass"))
-    said = ",".join([key + spell(value) for name, key, spell in spelled if (value := row[name]) is not None])
+    places, values = spelled
+    said = places % tuple([spell(row[name]) for name, spell in values])
     rest, content = said.encode("utf-8", "surrogatepass"), row["content"]
-    form = b"{" + rest + b"}" if content is None else b'{"content":"' + escaped(content) + b'",' + rest + b"}"
+    form = b"{%b}" % rest if content is None else b'{"content":"%b",%b}' % (escaped(content), rest)
     return int.from_bytes(blake2b(form, digest_size=8).digest(), "big") & MASK
 
 

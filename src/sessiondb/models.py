@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .values import dataclass, field
 
 if TYPE_CHECKING:
     from .shapes import ContextLine as ContextLine
+    from .shapes import ImportFileRow as ImportFileRow
     from .shapes import ListedSession as ListedSession
     from .shapes import MediaRefRow as MediaRefRow
     from .shapes import MessageRow as MessageRow
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 else:
     # At run time a row is a dict; see shapes.py.
     SessionRow = ListedSession = MessageRow = SearchHit = ContextLine = ToolCallRow = MediaRefRow = dict
+    ImportFileRow = dict
 
 Order = Literal["started", "activity"]
 SearchOrder = Literal["relevance", "newest", "oldest"]
@@ -66,21 +68,39 @@ TOOL_CALL_COLUMNS = (
     "result_summary", "status", "created_at", "completed_at",
 )  # fmt: skip
 MEDIA_REF_COLUMNS = ("id", "session_id", "message_id", "kind", "path", "mime_type", "sha256", "size", "metadata")
+IMPORT_FILE_COLUMNS = ("path", "inode", "size", "mtime", "read_offset", "head_hash", "origin", "state")
 
 
-@dataclass(slots=True)
 class Draft:
     """A message ready to be stored: `values` holds every stored column but id, seq, term and active.
 
     `seq` is set only by imports, which keep the positions of the original.
     """
 
-    values: dict[str, Any]
-    digest: int
-    calls: Sequence[dict[str, Any]] = ()
-    media: Sequence[dict[str, Any]] = ()
-    seq: int | None = None
-    active: int = 1
+    # One is made for every message: spelled out, because generic methods take longer than the checks.
+    __slots__ = ("active", "calls", "digest", "media", "seq", "values")
+    __match_args__ = ("values", "digest", "calls", "media", "seq", "active")
+
+    def __init__(
+        self,
+        values: dict[str, Any],
+        digest: int,
+        calls: Sequence[dict[str, Any]] = (),
+        media: Sequence[dict[str, Any]] = (),
+        seq: int | None = None,
+        active: int = 1,
+    ) -> None:
+        self.values, self.digest, self.calls, self.media, self.seq, self.active = (
+            values, digest, calls, media, seq, active,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What merging messages did."""
+
+    added: int
+    changed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +113,7 @@ class Filter:
     user_id: str | None = None
     chat_id: str | None = None
     session_key: str | None = None
+    session_key_prefix: str | None = None
     model: str | None = None
     cwd: str | None = None
     tags: Sequence[str] = ()
@@ -134,8 +155,7 @@ class Activity:
     messages: int
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """A provider's answer for one found message."""
 
     message: MessageRow
@@ -154,8 +174,7 @@ class Matches:
     notices: Sequence[str] = field(default_factory=tuple)
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """The session of a message (at least source, model, title, started_at), and its visible neighbours there."""
 
     session: SessionRow

@@ -12,14 +12,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .bindings import Bindable
+from .errors import NotSupported
 from .models import (
     SESSION_FACTS,
     Activity,
     Draft,
     Filter,
+    ImportFileRow,
     ListedSession,
     Matches,
     MediaRefRow,
+    Merged,
     MessageFilter,
     MessageRow,
     Order,
@@ -30,6 +34,7 @@ from .models import (
     TextMode,
     ToolCallRow,
 )
+from .moving import Movable
 from .replay import TURN_COLUMNS, Turn, turn
 from .rows import context_line
 from .values import dataclass, replace
@@ -37,6 +42,9 @@ from .values import dataclass, replace
 if TYPE_CHECKING:
     from .search.query import Node, Query
     from .search.relaxed import Candidates
+
+# The name of a table and a row of it as stored, to the columns that become different.
+Change = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +63,12 @@ class Features:
     substring_search: bool = True
     fuzzy_search: bool = True
     regex_search: bool = True
+    # Are the bindings of a gateway kept, each change and all that belongs to it in one transaction?
+    bindings: bool = False
     # Is there an index for parts of words and words with slips, or are messages read until the deadline? Of each store.
     indexed_text_search: bool = False
+    # Can texts be changed where they stand, in the trash too? What `scrub` needs.
+    revision: bool = False
     # The longest text of one message, in bytes of UTF-8.
     max_content_bytes: int = 64 * 1024 * 1024
 
@@ -65,7 +77,7 @@ def activity_order(counted: Activity) -> tuple[float, str, str]:
     return counted.since, counted.role, counted.tool_name or ""
 
 
-class SessionDBProvider(ABC):
+class SessionDBProvider(Movable, Bindable, ABC):
     """Stores sessions and messages; one instance per store, safe to use from many threads."""
 
     name: str
@@ -198,9 +210,26 @@ class SessionDBProvider(ABC):
     @abstractmethod
     def count_messages(self, session_id: str | None = None) -> int: ...
 
+    def find_keys(self, session_ids: Sequence[str], keys: Sequence[str]) -> dict[str, str]:
+        """Of these message keys those that one of the sessions has, with that session."""
+        found = {
+            row["message_key"]: session_id
+            for session_id in session_ids
+            for row in self.get_messages(session_id, include_inactive=True)
+        }
+        return {key: found[key] for key in keys if key in found}
+
     @abstractmethod
     def replace_messages(self, session_id: str, messages: Sequence[Draft]) -> list[int]:
         """Put `messages` in the place of all there are; positions go on, none is used twice. Raises NotFound."""
+
+    @abstractmethod
+    def merge(self, session_id: str, messages: Sequence[Draft], hidden: Sequence[str] = ()) -> Merged:
+        """Append the messages whose keys are new, rewrite in place those whose content differs. Raises NotFound.
+
+        A rewritten message keeps its position and gets a new id. Messages with the keys `hidden`, and those given as
+        inactive, become inactive; nothing inactive becomes active here.
+        """
 
     @abstractmethod
     def clear_messages(self, session_id: str) -> None:
@@ -233,6 +262,22 @@ class SessionDBProvider(ABC):
 
         Read in batches: no transaction stays open while the caller works.
         """
+
+    # --- revision ---
+
+    def revise(self, session_id: str, positions: Sequence[int], change: Change) -> int:
+        """Give the messages at these positions the columns that `change` says; returns how many changed.
+
+        All media references of the session are shown to `change` too. A changed message keeps its position and gets a
+        new id; its tool calls follow, and the session keeps its place among the others. Raises NotFound.
+        """
+        self.get_session(session_id)
+        raise NotSupported(f"{self.name} cannot change what is stored; `export --redact` and import into a new store")
+
+    def revise_trash(self, change: Change) -> int:
+        """The same for everything in the trash, sessions and tool calls included; returns how many sessions changed."""
+        self.list_trash(Page(1))
+        raise NotSupported(f"{self.name} cannot change what is in the trash; empty it")
 
     # --- deletion ---
 
@@ -278,6 +323,30 @@ class SessionDBProvider(ABC):
     @abstractmethod
     def set_meta(self, key: str, value: str | None) -> None:
         """Keep a value under a key; None removes it."""
+
+    # --- imports ---
+
+    @abstractmethod
+    def find_native(self, origin: str, native_id: str) -> SessionRow | None:
+        """The session that was imported from `origin` under this id there."""
+
+    @abstractmethod
+    def list_import_files(self) -> list[ImportFileRow]:
+        """All files that were read, by path."""
+
+    @abstractmethod
+    def put_import_files(self, files: Sequence[ImportFileRow], *, forget: Sequence[str] = ()) -> None:
+        """Remember how far files were read, in the place of what was known of them; drop the paths in `forget`."""
+
+    def list_tags(self) -> dict[str, int]:
+        """Every tag that sessions have, with how many have it."""
+        rows = self.list_sessions(Filter(), Page(None), "started")
+        return dict(Counter(tag for row in rows for tag in self.change_tags(row["id"], (), ())))
+
+    def place_sessions(self, places: Mapping[str, int]) -> None:
+        """Where sessions stand in lists by activity: each as if its newest message had this number."""
+        for session_id, place in places.items():
+            self.update_session(session_id, {"last_message_id": place})
 
     def session_facts(self, where: Filter) -> list[SessionRow]:
         """The selected sessions, the last begun first, with the columns `SESSION_FACTS` only."""

@@ -23,6 +23,57 @@ TABLES: dict[str, dict[str, str]] = {
         "mysql": "sessiondb.backends.mysql:MySQLProvider",
         "postgresql": "sessiondb.backends.postgres:PostgreSQLProvider",
         "sqlite": "sessiondb.backends.sqlite:SQLiteProvider",
+        "ssh": "sessiondb.backends.remote:RemoteProvider",
+    },
+    # What answers for a store on the machine that has it.
+    "servers": {
+        "ssh": "sessiondb.backends.remote.wire:Server",
+    },
+    # Providers that read a store for a move and change nothing, where the usual one would.
+    "sources": {
+        "sqlite": "sessiondb.backends.sqlite.borrowed:BorrowedSQLite",
+    },
+    # What reads the database files of other programs for the importers.
+    "foreign": {
+        "sqlite": "sessiondb.backends.sqlite.foreign:ForeignDatabase",
+    },
+    # In order of detection: a file belongs to the first that knows it, so general formats come last.
+    "importers": {
+        "sessiondb": "sessiondb.importers.sessiondb_jsonl",
+        "claude-code": "sessiondb.importers.claude_code",
+        "codex": "sessiondb.importers.codex",
+        "gemini-cli": "sessiondb.importers.gemini",
+        "opencode": "sessiondb.importers.opencode",
+        "hermes": "sessiondb.importers.hermes",
+        "nanobot": "sessiondb.importers.nanobot",
+        "copilot-cli": "sessiondb.importers.copilot",
+        "cursor": "sessiondb.importers.cursor",
+        "cline": "sessiondb.importers.cline",
+        "roo-code": "sessiondb.importers.roo",
+        "aider": "sessiondb.importers.aider",
+        "qwen-code": "sessiondb.importers.qwen",
+        "kimi-code": "sessiondb.importers.kimi",
+        "pi": "sessiondb.importers.pi",
+        "openclaw": "sessiondb.importers.openclaw",
+        "llm": "sessiondb.importers.llm_logs",
+        "openai-agents": "sessiondb.importers.agents_sdk",
+        "chatgpt": "sessiondb.importers.chatgpt",
+        "claude-ai": "sessiondb.importers.claude_ai",
+        "grok": "sessiondb.importers.grok",
+        "open-webui": "sessiondb.importers.open_webui",
+        "sharegpt": "sessiondb.importers.sharegpt",
+        "openai-chat": "sessiondb.importers.openai_chat",
+    },
+    # In this order the end of a file's name is looked at.
+    "exporters": {
+        "openai": "sessiondb.exporters.openai_chat",
+        "otlp": "sessiondb.exporters.otlp",
+        "sharegpt": "sessiondb.exporters.sharegpt",
+        "sharegpt-hermes": "sessiondb.exporters.sharegpt_hermes",
+        "jsonl": "sessiondb.exporters.jsonl",
+        "markdown": "sessiondb.exporters.markdown",
+        "html": "sessiondb.exporters.html",
+        "csv": "sessiondb.exporters.sessions_csv",
     },
     "upkeep": {
         "sqlite": "sessiondb.backends.sqlite.upkeep:SQLiteUpkeep",
@@ -37,15 +88,24 @@ TABLES: dict[str, dict[str, str]] = {
         "demo": "sessiondb.cli.demo:command",
         "doctor": "sessiondb.cli.doctor:command",
         "export": "sessiondb.cli.export:command",
+        "hook": "sessiondb.cli.hook:command",
+        "import": "sessiondb.cli.importing:command",
         "insights": "sessiondb.cli.insights:command",
         "list": "sessiondb.cli.list:command",
+        "mcp": "sessiondb.cli.mcp:command",
+        "migrate": "sessiondb.cli.migrate:command",
         "optimize": "sessiondb.cli.optimize:command",
         "pin": "sessiondb.cli.pin:command",
         "prune": "sessiondb.cli.prune:command",
+        "pull": "sessiondb.cli.pull:command",
+        "push": "sessiondb.cli.push:command",
+        "recall": "sessiondb.cli.recall:command",
+        "remote": "sessiondb.cli.remote:command",
         "rename": "sessiondb.cli.rename:command",
         "repair": "sessiondb.cli.repair:command",
         "restore": "sessiondb.cli.restore:command",
         "resume": "sessiondb.cli.resume:command",
+        "scrub": "sessiondb.cli.scrub:command",
         "search": "sessiondb.cli.search:command",
         "sessions": "sessiondb.cli.sessions:command",
         "show": "sessiondb.cli.show:command",
@@ -63,7 +123,8 @@ def load(kind: str, name: str) -> Any:
     place = _table(kind).get(name)
     if place is not None:
         module, _, attribute = place.partition(":")
-        return getattr(import_module(module), attribute)
+        part = import_module(module)
+        return getattr(part, attribute) if attribute else part
     found = _entry_points(kind).get(name)
     if found is None:
         raise Invalid(f"unknown {kind.removesuffix('s')} {name!r}; known: {', '.join(names(kind))}")

@@ -13,7 +13,7 @@ SUMMARY_LENGTH = 200
 PREVIEW_READ = 63
 
 
-def _decoded(text: str) -> Any:
+def decoded(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
@@ -23,23 +23,23 @@ def _decoded(text: str) -> Any:
 
 def session_row(values: dict[str, Any]) -> SessionRow:
     if values["metadata"] is not None:
-        values["metadata"] = _decoded(values["metadata"])
+        values["metadata"] = decoded(values["metadata"])
     return cast(SessionRow, values)
 
 
 def message_row(values: dict[str, Any]) -> MessageRow:
     if values["content_type"] == "json" and values["content"] is not None:
-        values["content"] = _decoded(values["content"])
+        values["content"] = decoded(values["content"])
     if values["tool_calls"] is not None:
-        values["tool_calls"] = _decoded(values["tool_calls"])
+        values["tool_calls"] = decoded(values["tool_calls"])
     if values["metadata"] is not None:
-        values["metadata"] = _decoded(values["metadata"])
+        values["metadata"] = decoded(values["metadata"])
     return values  # type: ignore[return-value]  # a cast() would be a call for every message
 
 
 def media_ref_row(values: dict[str, Any]) -> MediaRefRow:
     if values["metadata"] is not None:
-        values["metadata"] = _decoded(values["metadata"])
+        values["metadata"] = decoded(values["metadata"])
     return cast(MediaRefRow, values)
 
 
@@ -61,7 +61,7 @@ def context_line(row: MessageRow) -> ContextLine:
 def stored_text(content: str | None, content_type: str | None) -> str:
     if content is None:
         return ""
-    return text_of(_decoded(content)) if content_type == "json" else content
+    return text_of(decoded(content)) if content_type == "json" else content
 
 
 def preview(content: str | None, content_type: str | None) -> str:

@@ -141,3 +141,16 @@ class MediaRefRow(TypedDict):
     sha256: str | None
     size: int | None
     metadata: dict[str, Any] | None
+
+
+class ImportFileRow(TypedDict, total=False):
+    """How far a file of another agent was read; `state` is the importer's own JSON."""
+
+    path: str
+    inode: int | None
+    size: int | None
+    mtime: float | None
+    read_offset: int | None
+    head_hash: str | None
+    origin: str | None
+    state: str | None

@@ -16,6 +16,8 @@ from .errors import Invalid, NotSupported
 Area = Literal["data", "index", "settings"]
 Severity = Literal["damage", "warning", "note"]
 Tick = Callable[[int], None]
+# Told how many pages are copied or read, and of how many.
+Pages = Callable[[int, int], None]
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([smhdw])\s*")
@@ -114,7 +116,7 @@ class Upkeep(Protocol):
 
     def doctor(self, path: str, tick: Tick | None = None) -> Diagnosis: ...
 
-    def repair(self, path: str, output: str | None = None) -> Salvage: ...
+    def repair(self, path: str, output: str | None = None, read: Pages | None = None) -> Salvage: ...
 
     def backup(
         self,
@@ -123,10 +125,13 @@ class Upkeep(Protocol):
         *,
         keep: int | None = None,
         every: float | None = None,
+        copied: Pages | None = None,
         tick: Tick | None = None,
     ) -> Backup: ...
 
-    def restore(self, backup: str, path: str, *, over: bool = False) -> Restored: ...
+    def restore(
+        self, backup: str, path: str, *, over: bool = False, copied: Pages | None = None, tick: Tick | None = None
+    ) -> Restored: ...
 
     def optimize(self, path: str, *, full: bool = False, tick: Tick | None = None) -> Optimized: ...
 

@@ -66,18 +66,74 @@ def verify(provider: SessionDBProvider, session_id: str | None = None, tick: Tic
 def verify_export(documents: Iterable[Mapping[str, Any] | Exception], tick: Tick | None = None) -> Report:
     """Check what an export holds; a line that could not be read stands as its exception."""
     report = Report()
+    lines = _Lines(report)
     for number, document in enumerate(documents, start=1):
         checked = 0
         try:
             if isinstance(document, Exception):
                 raise document
-            checked = _check_proofs(document, map(_exported, document.get("messages") or ()), report)
+            checked = lines.take(document)
         except (ValueError, TypeError, KeyError, AttributeError) as exc:
             name = document.get("id") if isinstance(document, Mapping) else None
             report.problems.append(Problem(str(name or f"line {number}"), "unreadable", f"cannot be read: {exc}"))
         if tick:
             tick(checked)
+    lines.settle()
     return report
+
+
+class _Lines:
+    """The lines of an export; a long session goes on in the lines after its own, one that is followed anywhere."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._open: tuple[dict[str, Any], list[Proof]] | None = None
+        self._followed: dict[str, tuple[dict[str, Any], list[Proof]]] = {}
+
+    def take(self, document: Mapping[str, Any]) -> int:
+        """Check a line, or keep its proofs until the session is complete; the number of messages in it."""
+        if "media" in document:
+            _check_media(document)
+            return 0
+        proofs = [_exported(message) for message in document.get("messages") or ()]
+        if "part_of" in document:
+            self._go_on(document, proofs)
+            return len(proofs)
+        self._settle_open()
+        if document.get("follows"):
+            self._followed[document["id"]] = (dict(document), proofs)
+        elif document.get("parts"):
+            self._open = (dict(document), proofs)
+        else:
+            _check_proofs(document, proofs, self._report)
+        return len(proofs)
+
+    def _go_on(self, document: Mapping[str, Any], proofs: list[Proof]) -> None:
+        name = document["part_of"]
+        begun = self._followed.get(name) or self._open
+        if begun is None or begun[0]["id"] != name:
+            raise ValueError(f"a part of {name!r} does not follow its session")
+        begun[0].update({key: document[key] for key in ("ledger", "last_seq") if key in document})
+        begun[1].extend(proofs)
+
+    def settle(self) -> None:
+        """Check what waited for its last line."""
+        self._settle_open()
+        for document, proofs in self._followed.values():
+            _check_proofs(document, proofs, self._report)
+
+    def _settle_open(self) -> None:
+        if self._open is not None:
+            (document, proofs), self._open = self._open, None
+            _check_proofs(document, proofs, self._report)
+
+
+def _check_media(document: Mapping[str, Any]) -> None:
+    from base64 import b64decode
+    from hashlib import sha256
+
+    if sha256(b64decode(document["data"], validate=True)).hexdigest() != document["media"]:
+        raise ValueError(f"the bytes of media {document['media']} have another hash")
 
 
 def _exported(message: Mapping[str, Any]) -> Proof:

@@ -8,13 +8,23 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import sessiondb
 from sessiondb import SessionDB
+from sessiondb.gateway.keys import Rules, Source, session_key
+from sessiondb.gateway.policy import Policies, ResetPolicy
+from sessiondb.gateway.router import Router
+from sessiondb.gateway.transcripts import Transcripts, read_index, read_transcript
+from sessiondb.gateway.watcher import Watcher
+from sessiondb.testing import FakeClock
+from sessiondb.titling import Titler, give_title
+from sessiondb.tools.seed_shape import seed_shape
+from sessiondb.tools.session_search import session_search
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 DAY = 86_400.0
@@ -414,3 +424,136 @@ def test_default_store_is_one_file_in_the_home(tmp_path: Path, monkeypatch: pyte
     with sessiondb.open() as db:
         db.create_session("s", "cli")
     assert (tmp_path / "home" / "state.db").exists()
+
+
+# --- titles by themselves, and the tool ---
+
+
+def test_title_is_generated_after_the_first_exchange(db: SessionDB) -> None:
+    titler = Titler(db)
+    db.create_session("s", "cli")
+    db.append_message("s", "user", "Hi! Please refactor the auth module of the shop")
+    titler.after_exchange("s")
+    titler.wait()
+    assert db.get_session_title("s") is None
+    db.append_message("s", "assistant", "Of course.")
+    assert give_title(db, "s") == "refactor the auth module of the shop"
+    assert give_title(db, "s") is None
+
+
+def test_title_waits_for_its_session(db: SessionDB) -> None:
+    titler = Titler(db)
+    assert titler.set_title("s", "my research project") is False
+    db.create_session("s", "cli")
+    titler.session_began("s")
+    assert db.get_session_title("s") == "my research project"
+
+
+def test_session_search_groups_hits_with_context_and_summaries(db: SessionDB) -> None:
+    for name in ("one", "two"):
+        db.create_session(name, "cli")
+        for text in ("what about the proxy?", "the proxy has port 8443", "good"):
+            db.append_message(name, "user", text)
+
+    def summarize(db: SessionDB, query: str, results: Sequence[dict[str, Any]]) -> None:
+        for result in results:
+            result["summary"] = f"about {query}"
+
+    answer = seed_shape(session_search(db, {"query": "port 8443", "summarize": True}, summarize=summarize))
+    assert {each["session_id"] for each in answer["results"]} == {"one", "two"}
+    assert [each["summary"] for each in answer["results"]] == ["about port 8443"] * 2
+    plain = session_search(db, {"query": "port 8443"})["results"][0]
+    assert [each["content"] for each in plain["messages"]] == [
+        "what about the proxy?",
+        "the proxy has port 8443",
+        "good",
+    ]
+
+
+# --- the gateway ---
+
+ANN = Source("telegram", chat_id="42", user_id="ann")
+HOUR = 3600.0
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (Source("telegram", chat_id="42", user_id="7"), "agent:main:telegram:dm:42"),
+        (Source("discord", chat_id="42", user_id="7"), "agent:main:discord:dm:42"),
+        (Source("whatsapp", chat_id="4917", user_id="7"), "agent:main:whatsapp:dm:4917"),
+        (Source("telegram", "group", "-1", user_id="7"), "agent:main:telegram:group:-1:7"),
+        (Source("telegram", "group", "-1", "9", "7"), "agent:main:telegram:group:-1:9:7"),
+        (Source("slack", "channel", "C1", user_id="U1"), "agent:main:slack:channel:C1:U1"),
+        (Source("slack", "channel", "C1"), "agent:main:slack:channel:C1"),
+    ],
+)
+def test_gateway_keys_have_the_forms_of_the_table(source: Source, text: str) -> None:
+    assert session_key(source).text == text
+
+
+@pytest.mark.parametrize(("per_user", "sessions"), [(True, 2), (False, 1)])
+def test_group_members_are_apart_unless_the_room_is_shared(db: SessionDB, per_user: bool, sessions: int) -> None:
+    router = Router(db, rules=Rules(group_sessions_per_user=per_user))
+    found = {router.resolve(Source("discord", "group", "-1", user_id=user)).session_id for user in ("alice", "bob")}
+    assert len(found) == sessions
+
+
+@pytest.mark.parametrize(
+    ("mode", "hours", "resets"),
+    [
+        ("idle", 0.5, False), ("idle", 2, True), ("daily", 2, False), ("daily", 26, True),
+        ("both", 2, True), ("both", 0.5, False), ("none", 1000, False),
+    ],
+)  # fmt: skip
+def test_reset_policies(db: SessionDB, mode: str, hours: float, resets: bool) -> None:
+    clock = FakeClock()
+    # Noon: the next 4 o'clock is 16 hours away.
+    clock.now = 1_750_000_000.0 // 86_400 * 86_400 + 12 * HOUR
+    policy = ResetPolicy(mode, idle_minutes=60, timezone="UTC")
+    router = Router(db, clock=clock, policies=Policies(policy))
+    with router.receive(ANN, "hello").turn:
+        pass
+    before = router.resolve(ANN).session_id
+    clock.move(hours * HOUR)
+    after = router.resolve(ANN)
+    assert (after.session_id != before) is resets
+    assert (db.get_session(before)["end_reason"] == "session_reset") is resets
+    assert (after.notice is not None) is resets
+
+
+def test_agent_saves_memories_before_a_reset(db: SessionDB) -> None:
+    clock, saved = FakeClock(), []
+    policies = Policies(ResetPolicy("idle", idle_minutes=60))
+    router = Router(db, clock=clock, policies=policies, before_reset=lambda name, reason: saved.append((name, reason)))
+    session_id = router.resolve(ANN).session_id
+    clock.move(2 * HOUR)
+    Watcher(router).look()
+    assert (saved, db.get_session(session_id)["end_reason"]) == ([(session_id, "idle")], "session_reset")
+
+
+def test_background_processes_protect_from_resets(db: SessionDB) -> None:
+    clock = FakeClock()
+    policies = Policies(ResetPolicy("both", idle_minutes=60))
+    router = Router(db, clock=clock, policies=policies, is_busy=lambda key: True)
+    session_id = router.resolve(ANN).session_id
+    clock.move(1000 * HOUR)
+    Watcher(router).look()
+    assert router.resolve(ANN).session_id == session_id
+
+
+def test_gateway_writes_a_transcript_for_each_session(db: SessionDB, path: Path) -> None:
+    files = Transcripts(path.parent / "sessions")
+    arrival = Router(db, transcripts=files).receive(ANN, "hello")
+    arrival.turn.end([{"role": "assistant", "content": "hi"}])
+    messages, _ = read_transcript(path.parent / "sessions" / f"{arrival.session_id}.jsonl")
+    assert [(each["role"], each["content"]) for each in messages] == [("user", "hello"), ("assistant", "hi")]
+
+
+def test_index_maps_keys_to_active_sessions(db: SessionDB, path: Path) -> None:
+    router = Router(db, transcripts=Transcripts(path.parent / "sessions"))
+    router.resolve(ANN)
+    session_id = router.reset(ANN).session_id
+    index = json.loads((path.parent / "sessions" / "sessions.json").read_text())
+    assert index["agent:main:telegram:dm:42"]["session_id"] == session_id
+    assert read_index(path.parent / "sessions").keys() == index.keys()

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from sessiondb import SessionDB
+from sessiondb.gateway.keys import Source
+from sessiondb.gateway.router import Router
+from sessiondb.importers import known
+from sessiondb.importers.runner import Runner
+from sessiondb.tools.seed_shape import seed_shape
+from sessiondb.tools.session_search import session_search
 
 
 @pytest.fixture
@@ -78,3 +87,35 @@ def test_searching_follows_the_family(db: SessionDB, family: list[str]) -> None:
 
 def test_list_shows_a_compressed_conversation_once(db: SessionDB, family: list[str]) -> None:
     assert {row["id"] for row in db.list_sessions_rich()} == {family[-1], "stranger"}
+
+
+def test_legacy_json_and_jsonl_files_are_imported(db: SessionDB, tmp_path: Path) -> None:
+    directory = tmp_path / "sessions"
+    directory.mkdir()
+    turns = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
+    whole = {"session_id": "20260101_100000_aaaaaa", "session_start": "2026-01-01T10:00:00+00:00", "messages": turns}
+    (directory / "session_20260101_100000_aaaaaa.json").write_text(json.dumps(whole))
+    meta = {"role": "session_meta", "platform": "telegram", "timestamp": "2026-01-01T11:00:00+00:00"}
+    lines = [meta, *({**turn, "timestamp": "2026-01-01T11:00:01+00:00"} for turn in turns)]
+    (directory / "20260101_110000_bbbbbbbb.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    Runner(db).run(known.at_paths([directory], known.chosen(["hermes"])))
+    for name in ("20260101_100000_aaaaaa", "20260101_110000_bbbbbbbb"):
+        said = [row["content"] for row in db.get_messages(name) if row["role"] != "meta"]
+        assert said == ["hello", "hi"]
+
+
+def test_session_search_retrieves_and_summarizes(db: SessionDB) -> None:
+    db.create_session("s", "cli")
+    db.append_message("s", "user", "the proxy has port 8443")
+    answer = seed_shape(session_search(db, {"query": "proxy port", "summarize": True}))
+    assert (answer["success"], answer["count"], answer["sessions_searched"]) == (True, 1, 1)
+    assert "the proxy has port 8443" in answer["results"][0]["summary"]
+
+
+def test_gateway_keeps_the_active_session_over_restarts(path: Path) -> None:
+    source = Source("telegram", chat_id="42", user_id="ann")
+    found = set()
+    for _ in range(3):
+        with SessionDB(path) as db:
+            found.add(Router(db).resolve(source).session_id)
+    assert len(found) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import threading
 from collections.abc import Callable
@@ -15,6 +16,7 @@ import pytest
 
 import sessiondb
 from sessiondb import SessionDB
+from sessiondb.tools.session_search import SCHEMA, handle, session_search
 
 Look = Callable[..., list[dict[str, Any]]]
 
@@ -261,3 +263,41 @@ def test_media_references_keep_kind_path_type_and_hash(db: SessionDB) -> None:
     db.append_message("s", "user", "[voice]", media_refs=[reference])
     stored = db.get_media_refs("s")[0]
     assert {name: stored[name] for name in reference} == reference  # type: ignore[literal-required]
+
+
+# --- the tool ---
+
+
+@pytest.fixture
+def talk(db: SessionDB) -> SessionDB:
+    for name, texts in {
+        "old": ("how do we deploy?", "with make deploy, jalankan dulu make test", "deploy again"),
+        "now": ("about the deploy",),
+    }.items():
+        db.create_session(name, "telegram", chat_id="42")
+        for text in texts:
+            db.append_message(name, "user", text)
+    return db
+
+
+def test_session_search_is_a_tool_with_a_schema(talk: SessionDB) -> None:
+    assert (SCHEMA["name"], SCHEMA["parameters"]["type"]) == ("session_search", "object")
+    answer = json.loads(handle(talk, {"query": "jalankan"}))
+    (result,) = answer["results"]
+    assert (result["session_id"], result["source"]) == ("old", "telegram")
+    assert ">>>jalankan<<<" in result["hit"]["snippet"]
+
+
+def test_results_are_grouped_by_session(talk: SessionDB) -> None:
+    answer = session_search(talk, {"query": "deploy"})
+    assert sorted(each["session_id"] for each in answer["results"]) == ["now", "old"]
+
+
+def test_current_session_is_excluded(talk: SessionDB) -> None:
+    answer = session_search(talk, {"query": "deploy"}, current_session_id="now")
+    assert [each["session_id"] for each in answer["results"]] == ["old"]
+
+
+def test_empty_query_gives_recent_sessions(talk: SessionDB) -> None:
+    answer = session_search(talk, {"query": " "}, current_session_id="now")
+    assert (answer["mode"], [each["session_id"] for each in answer["results"]]) == ("recent", ["old"])

@@ -80,3 +80,9 @@ class TestTree:
         for number in range(300):
             db.rotate_session(f"s{number}", new_id=f"s{number + 1}")
         assert len(run("tree", "s300").lines) == 301
+
+
+def test_the_index_of_a_store_without_files_is_made_up_too(run) -> None:
+    done = run("--db", "memory://", "optimize", "--reindex")
+    assert (done.code, done.out) == (0, "The search index is up to date.\n")
+    assert run("--db", "memory://", "optimize").code != 0

@@ -15,6 +15,7 @@ import sessiondb
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(page for page in (ROOT / "docs" / "commands").glob("*.md") if page.name != "README.md")
+HISTORIES = ROOT / "tests" / "importers" / "fixtures"
 BACKUP = "state.db.20250305-091523.bak"
 
 
@@ -56,6 +57,9 @@ def place(stocked: Path, tmp_path: Path) -> Path:
     shutil.copytree(stocked, tmp_path / "home")
     shutil.copy(stocked / "state.db", tmp_path / BACKUP)
     (tmp_path / "home" / ".config" / "fish" / "completions").mkdir(parents=True)
+    shutil.copytree(HISTORIES / "claude-code", tmp_path / "home" / ".claude" / "projects")
+    shutil.copytree(HISTORIES / "codex", tmp_path / "old-laptop" / ".codex")
+    (tmp_path / "backup.jsonl").write_text('{"format": "sessiondb/1", "id": "a", "source": "cli", "started_at": 1.0}\n')
     return tmp_path
 
 

@@ -311,3 +311,8 @@ class TestAgents:
 
     def test_our_own_sessions_have_no_agent(self) -> None:
         assert resumption(self.row()) is None
+
+    def test_a_subagents_session_is_taken_up_where_it_was_begun(self) -> None:
+        made = resumption(self.row(origin="claude-code", native_id="agent-c0ffee:1111-2222"))
+        assert made is not None
+        assert made.command == ("claude", "--resume", "1111-2222")

@@ -184,3 +184,21 @@ class TestProgress:
         told(1)
         told.finish()
         assert capsys.readouterr().err == ""
+
+
+def test_long_ids_give_way_on_a_narrow_terminal_and_still_name_the_session(session, run, at_width) -> None:
+    ids = ("019c8a70-dda7-7f33-98ea-f30553347322", "019c8a70-dda7-7f33-98ea-000000000000", "20250305_091523_a1b2c3d4")
+    for name in ids:
+        session(name, "a question that is long enough to need a lot of room in the list", title=f"About {name[-4:]}")
+    _, shown = at_width(70, "list", NO_COLOR="1")
+    names = [each.split()[-1] for each in shown.splitlines()[2:]]
+    assert sorted(names) == ["019c8a70-dda7-7f33-98ea-0000", "019c8a70-dda7-7f33-98ea-f305", ids[2]]
+    assert all(run("show", name).code == 0 for name in names)
+    assert ids[0] in run("list").out
+
+
+def test_no_line_of_a_table_ends_in_blanks(session, run, at_width) -> None:
+    session("a", "hello", title="One")
+    session("b", "hello")
+    for shown in (run("insights").out, at_width(80, "insights", "--days", "3", NO_COLOR="1", PAGER="cat")[1]):
+        assert [each for each in shown.splitlines() if each != each.rstrip()] == []

@@ -14,6 +14,7 @@ import apsw
 import pytest
 
 import sessiondb
+from sessiondb.backends.sqlite import schema
 from sessiondb.compat.hermes_state import SCHEMA_SQL, SessionDB
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "differences.md"
@@ -316,7 +317,7 @@ def test_31_file_of_the_original_is_not_changed_unasked(path: Path) -> None:
 
 
 def test_32_store_has_its_own_number_and_no_search_table(db: SessionDB, path: Path) -> None:
-    assert (pragma(path, "user_version"), pragma(path, "application_id")) == (1001, 0x73646231)
+    assert (pragma(path, "user_version"), pragma(path, "application_id")) == (schema.VERSION, 0x73646231)
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY, vfs="unix")
     names = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
     connection.close()

@@ -13,8 +13,8 @@ from index_story import asked, ids, process, ran, say, scanned
 
 import sessiondb
 from sessiondb import SessionDB, errors
-from sessiondb.backends.sqlite import engine
-from sessiondb.backends.sqlite.index import catchup, fts5, generation, searcher, trim
+from sessiondb.backends.sqlite import engine, provider
+from sessiondb.backends.sqlite.index import background, catchup, fts5, generation, searcher, trim
 
 
 @pytest.fixture
@@ -294,3 +294,36 @@ def test_without_fts5_appends_go_on_and_the_first_search_says_why(
     with pytest.raises(errors.NotSupported, match="FTS5"):
         db.search_messages("needle")
     assert db.message_count() == engine.INDEXED_AFTER + engine.CHECKPOINT_EVERY
+
+
+class TestImports:
+    """What is imported is indexed by the way, in steps."""
+
+    @pytest.fixture
+    def documents(self) -> list[dict[str, Any]]:
+        rows = [{"role": "user", "content": f"needle {number}", "timestamp": float(number)} for number in range(50)]
+        return [{"id": f"t{number}", "source": "cli", "started_at": 1.0, "messages": rows} for number in range(10)]
+
+    @pytest.fixture(autouse=True)
+    def small_steps(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(provider, "INDEXED_AFTER", 100)
+        monkeypatch.setattr(background, "ALONG_REST", 20)
+
+    def test_the_index_follows(self, db: SessionDB, documents: list[dict[str, Any]]) -> None:
+        lags = [db.health()["index_lag"] for each in documents if db.import_sessions([each]).messages]
+        assert max(lags[1:]) <= 100 + 20
+
+    def test_an_index_that_cannot_be_written_stops_no_import(
+        self, db: SessionDB, documents: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(fts5, "available", lambda: False)
+        assert db.import_sessions(documents).messages == 500
+
+    def test_another_process_at_the_index_is_not_waited_for(
+        self, db: SessionDB, documents: list[dict[str, Any]], never_caught_up: None
+    ) -> None:
+        assert db.import_sessions(documents).messages == 500
+
+    def test_what_came_in_is_found(self, db: SessionDB, documents: list[dict[str, Any]]) -> None:
+        db.import_sessions(documents)
+        assert ids(asked(db, "needle")) == scanned(db, "needle")

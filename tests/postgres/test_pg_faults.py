@@ -13,7 +13,7 @@ from psycopg_pool import ConnectionPool
 
 from servers.common import free_port
 from servers.postgres import PASSWORD, PostgreSQL
-from sessiondb.backends.postgres import PostgreSQLProvider
+from sessiondb.backends.postgres import PostgreSQLProvider, schema
 from sessiondb.backends.postgres.dialect import TABLES
 from sessiondb.db import SessionDB
 from sessiondb.errors import Busy, Closed, Conflict, Invalid, SchemaOutdated, SchemaTooNew, SessionDBError, Unavailable
@@ -139,7 +139,7 @@ class TestSchemas:
         try:
             assert isinstance(refusal(**options), SchemaTooNew)
         finally:
-            postgres.execute(f"UPDATE {version} SET version = 1001", database="laws")
+            postgres.execute(f"UPDATE {version} SET version = {schema.VERSION}", database="laws")
 
     def test_tables_of_another_program_are_left_alone(self, postgres: PostgreSQL) -> None:
         postgres.execute("CREATE SCHEMA foreigner", "CREATE TABLE foreigner.sessions (x int)", database="laws")

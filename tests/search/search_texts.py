@@ -30,6 +30,7 @@ WORDS = (
     "since:7d",
     "tool:x",
     "kind:y",
+    "kind:todo",
     "foo",
     "-bar",
     "-(",

@@ -8,6 +8,7 @@ from unicodedata import category, normalize
 
 import pytest
 from hypothesis import given
+from hypothesis.strategies import text
 from search_texts import laws, texts
 
 from sessiondb.search.analyze import MAX_TOKEN, extra, runs, spans, stem, tokens, unspaced
@@ -142,3 +143,15 @@ def test_a_stem_is_never_empty_for_a_word(text: str) -> None:
 def test_scripts_without_blanks_are_told_apart() -> None:
     assert all(unspaced(run) for run in ("東", "한", "ก", "ລ", "ភ", "မ", "ー"))
     assert not any(unspaced(run) for run in ("a", "я", "ह", "ع", "🚀"))
+
+
+@laws
+@given(text(alphabet="abЯяЁёЙй 9.«»—…’", max_size=40))
+def test_russian_is_folded_like_any_text(written: str) -> None:
+    assert tokens(written) == tokens(f"{written} 日")[:-1]
+
+
+@laws
+@given(texts)
+def test_parts_are_the_same_whoever_made_the_words(written: str) -> None:
+    assert extra(written, tokens(written)) == extra(written)

@@ -110,7 +110,6 @@ def test_what_cannot_be_searched_says_why(box: str, problem: str) -> None:
     ("box", "notice"),
     [
         ("one OR -two2", box_rules.EXCLUDED_ALTERNATIVE),
-        ("one kind:image", box_rules.KIND_IGNORED),
         ("word " * 5000, box_rules.CUT),
     ],
 )
@@ -118,12 +117,32 @@ def test_what_was_ignored_is_said(box: str, notice: str) -> None:
     assert parse(box).notices == (notice,)
 
 
+class TestKinds:
+    def test_a_kind_alone_lists(self) -> None:
+        query = parse("kind:decision")
+        assert (query.kinds, query.lists, query.problem) == (("decision",), True, None)
+
+    @pytest.mark.parametrize("box", ["kind:TODO", "kind:todos", 'kind:"todo"'])
+    def test_case_and_plural_do_not_count(self, box: str) -> None:
+        assert parse(box).kinds == ("todo",)
+
+    @pytest.mark.parametrize("box", ["kind:Pod", "-kind:todo"])
+    def test_what_is_no_kind_is_text_to_look_for(self, box: str) -> None:
+        query = parse(f"word {box}")
+        assert query.kinds == ()
+        assert "kind" in explain(query)
+
+    def test_with_exclusions_alone_there_is_nothing_to_list(self) -> None:
+        assert parse("-word kind:todo").problem == box_rules.ONLY_EXCLUSIONS
+
+
 @laws
 @given(boxes)
 def test_no_box_raises_and_each_has_a_meaning_or_a_problem(box: str) -> None:
     query = parse(box)
     assert query.text == box
-    assert (query.node is None) == (query.problem is not None)
+    assert (query.node is None) == (query.problem is not None or query.lists)
+    assert not query.lists or query.kinds
     assert explain(query) or query.filters
 
 

@@ -326,6 +326,26 @@ class TestCandidates:
         indexed, scanned = self.both(store, box, 1000)
         assert {(hit.id, hit.held) for hit in indexed.hits} == {(hit.id, hit.held) for hit in scanned.hits}
 
+    @pytest.mark.parametrize("read", [0, 1000])
+    @pytest.mark.parametrize(
+        "box", [*QUESTIONS, "deploy slow failed nginx", "deploy nginx zebra", "slow -redis deploy"]
+    )
+    def test_of_common_words_nothing_is_made_up_and_the_whole_is_known(
+        self, store: SessionDB, box: str, read: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from sessiondb.backends.sqlite.index import partial
+
+        for said in ("deploy nginx zebra", "deploy slow failed nginx"):
+            store.append_message("s0", "user", said)
+        monkeypatch.setattr(partial, "TAKEN", 10)
+        monkeypatch.setattr(partial, "READ", read)
+        indexed, scanned = self.both(store, box, 1000)
+        really = {hit.id: hit.held for hit in scanned.hits}
+        assert all(hit.held & ~really[hit.id] == 0 for hit in indexed.hits)
+        rare = [bit for bit, count in enumerate(scanned.containing) if count < 10]
+        beside = {each for each, held in really.items() if any(held >> bit & 1 for bit in rare)}
+        assert {hit.id: hit.held for hit in indexed.hits if hit.id in beside} == {each: really[each] for each in beside}
+
     def test_people_s_are_not_crowded_out_by_machines(self, store: SessionDB) -> None:
         store.create_session("night", "cron")
         store.append_messages("night", [{"role": "user", "content": "deploy nginx redis cache slow failed"}] * 700)

@@ -15,8 +15,10 @@ from sessiondb.search.text import document
 
 
 def finds(box: str, text: str) -> bool:
-    node = parse(box).node
-    return node is not None and matches(node, *document(text, ""))
+    query = parse(box)
+    if query.problem or not query.admits({"role": "user", "content": text}):
+        return False
+    return query.node is None or matches(query.node, *document(text, ""))
 
 
 @pytest.mark.parametrize(("box", "text"), [(box, found) for box, found, _ in ROWS if found])

@@ -240,6 +240,15 @@ class TestTheAnswer:
         say(db, "a", "a kubernetes cluster", "привет", "/etc/nginx.conf 1234 abc")
         assert db.search_messages(box).did_you_mean == suggestion
 
+    @pytest.mark.parametrize(
+        ("box", "suggestion"),
+        [("terafrom", "terraform"), ("terraform kubernetse", "terraform kubernetes"), ("clustre", "cluster")],
+    )
+    def test_words_of_titles_are_guessed_too(self, db: SessionDB, box: str, suggestion: str) -> None:
+        say(db, "a", "a kubernetes cluster")
+        db.set_session_title("a", "Terraform and clusters")
+        assert db.search_messages(box).did_you_mean == suggestion
+
     def test_people_are_not_crowded_out_by_machines(self, db: SessionDB, monkeypatch: pytest.MonkeyPatch) -> None:
         from sessiondb.backends.sqlite.index import answer
         from sessiondb.search import scan
@@ -263,6 +272,54 @@ class TestTheAnswer:
         found = [hit["id"] for page in pages for hit in page]
         assert len(found) == len(set(found)) == 30
         assert [hit["source"] for page in pages for hit in page] == ["cli"] * 20 + ["cron"] * 10
+
+
+class TestPlans:
+    """However the index is asked, it answers what reading all messages answers."""
+
+    @pytest.fixture
+    def both(self, fast_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[SessionDB]]:
+        from sessiondb.backends.sqlite.index import answer
+        from sessiondb.search import scan
+
+        for module in (scan, answer):
+            monkeypatch.setattr(module, "WEIGHED", 20)
+        for name, value in {"BROAD_FROM": 0, "SAMPLED": 10, "PROBED_FROM": 0, "ESTIMATED_FROM": 5}.items():
+            monkeypatch.setattr(answer, name, value)
+        with sessiondb.open("memory://") as oracle, sessiondb.open(f"sqlite:///{fast_path}/plans.db") as db:
+            for each in (oracle, db):
+                say(each, "old", *[f"plan {n} meets seldom" if n % 29 == 0 else f"plain word {n}" for n in range(200)])
+                say(each, "job", *["plane for machines"] * 30, source="cron")
+                say(each, "new", *[f"plan number {n} " * (1 + n % 4) for n in range(100)])
+                each.rewind_to_message("new", each.get_messages("new")[80]["id"])
+            yield [oracle, db]
+
+    @pytest.mark.parametrize("order", ["relevance", "newest", "oldest"])
+    @pytest.mark.parametrize(
+        "box", ["pl*", "p*", "plane*", '"plan meets"', '"meets seldom"', "plan seldom", "word -plan", "plan OR word"]
+    )
+    def test_every_plan_finds_the_same(self, both: list[SessionDB], box: str, order: str) -> None:
+        expected, found = (db.search_messages(box, order=order, limit=15) for db in both)
+        assert [(hit["session_id"], hit["snippet"]) for hit in found] == [
+            (hit["session_id"], hit["snippet"]) for hit in expected
+        ]
+
+    def test_a_message_that_came_later_is_found_by_a_broad_beginning(self, both: list[SessionDB]) -> None:
+        both[1].search_messages("pl*")
+        both[1].append_message("new", "user", "plenty plenty")
+        assert ">>>plenty<<<" in both[1].search_messages("pl*", order="newest")[0]["snippet"]
+
+    def test_large_stores_are_merged_without_loss(self, both: list[SessionDB], monkeypatch: pytest.MonkeyPatch) -> None:
+        from sessiondb.backends.sqlite.index import merging
+
+        monkeypatch.setattr(merging, "LEAST_ROWS", 1)
+        monkeypatch.setattr(merging, "STEP_PAGES", 1)
+        before = both[1].search_messages("plan", limit=300).total
+        for number in range(8):
+            both[1].append_message("new", "user", f"plan again {number}")
+            both[1].index()
+        found = both[1].search_messages("plan", limit=300)
+        assert (found.total, found.notices) == (before + 8, ())
 
 
 class TestSlips:

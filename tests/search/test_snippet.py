@@ -6,13 +6,15 @@ import re
 
 import pytest
 from hypothesis import given
+from hypothesis.strategies import integers, lists, sampled_from
 from search_texts import laws, texts
 
 from sessiondb.models import MessageRow
 from sessiondb.search.analyze import tokens
 from sessiondb.search.nodes import leaves
+from sessiondb.search.plain_snippet import plain_snippet
 from sessiondb.search.query import literal, parse
-from sessiondb.search.snippet import row_snippet, snippet
+from sessiondb.search.snippet import _CHARACTERS, _Text, row_snippet, snippet
 
 
 @pytest.mark.parametrize(
@@ -98,6 +100,23 @@ def test_marks_are_paired_and_a_match_is_marked(before: str, word: str, after: s
     if node is not None and len(tokens(word)) < 40:
         assert ">>>" in shown
         assert ">>><<<" not in shown
+
+
+_PIECES = sampled_from(["a", "b", "c3", "word", "getName", "x" * 30, ". ", "/", "\n"])
+_SENTENCES = lists(_PIECES, max_size=120).map(" ".join)
+
+
+@laws
+@given(_SENTENCES, lists(sampled_from(["a", "b", "c3", "word", "name"]), min_size=1, max_size=3), integers(1, 40))
+def test_the_short_way_shows_what_the_long_way_shows(text: str, words: list[str], width: int) -> None:
+    node = literal(" ".join(words), prefix=width % 2 == 0)
+    shown = plain_snippet(text, node, width, width * _CHARACTERS)
+    assert shown is None or shown == _Text(text, node).snippet(width)
+
+
+def test_the_short_way_is_taken_for_a_word_that_stands_once() -> None:
+    node = literal("needle")
+    assert plain_snippet(f"{NUMBERS} needle {NUMBERS}", node, 3, 100) == "...w999 >>>needle<<< w0..."
 
 
 def test_a_leaf_is_counted_once() -> None:

@@ -61,6 +61,7 @@ class MariaDB:
     def __init__(self, directory: Path, *, durable: bool = False, settings: tuple[str, ...] = ()) -> None:
         self.directory = directory
         self.port = free_port()
+        self.user = getpass.getuser()
         self.settings = (*_SETTINGS, *(() if durable else _QUICK), *settings)
 
     @property
@@ -76,7 +77,7 @@ class MariaDB:
             _program("mariadb-install-db"),
             "--no-defaults",
             f"--datadir={self.directory / 'data'}",
-            f"--user={getpass.getuser()}",
+            f"--user={self.user}",
             "--auth-root-authentication-method=normal",
             "--skip-test-db",
         ]
@@ -88,7 +89,7 @@ class MariaDB:
                 _program("mariadbd"),
                 "--no-defaults",
                 f"--datadir={self.directory / 'data'}",
-                f"--user={getpass.getuser()}",
+                f"--user={self.user}",
                 f"--socket={self.socket}",
                 f"--port={self.port}",
                 f"--pid-file={self.directory / 'pid'}",
@@ -115,7 +116,7 @@ class MariaDB:
                 time.sleep(0.05)
             else:
                 return
-        raise RuntimeError(f"MariaDB did not start: {(self.directory / 'log').read_text()[-2000:]}")
+        raise RuntimeError(f"MariaDB did not start: {_said(self.directory)}")
 
     @property
     def pid(self) -> int:
@@ -127,6 +128,12 @@ class MariaDB:
     def restart(self, kind: signal.Signals = signal.SIGKILL) -> None:
         self.stop(kind)
         self.start()
+
+
+def _said(directory: Path) -> str:
+    """The end of its log, which some servers give another ending."""
+    logs = [path.read_text("utf-8", "replace") for path in sorted(directory.glob("log*"))]
+    return "\n".join(logs)[-3000:]
 
 
 def stop(directory: Path, kind: signal.Signals = signal.SIGTERM) -> None:

@@ -18,8 +18,8 @@ Open = Callable[..., SessionDB]
 
 # Owned rows before their owners.
 TABLES = (
-    "search_words", "search_chunks", "tool_calls", "media_refs", "tags", "messages", "sessions", "meta",
-    "trash_media_refs", "trash_tool_calls", "trash_messages", "trash_sessions",
+    "search_words", "search_chunks", "tool_calls", "media_refs", "tags", "messages", "sessions", "meta", "import_files",
+    "gateway_bindings", "trash_media_refs", "trash_tool_calls", "trash_messages", "trash_sessions",
 )  # fmt: skip
 
 

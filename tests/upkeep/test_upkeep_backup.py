@@ -31,6 +31,16 @@ class TestBackup:
         assert Path(made.path).parent == Path(f"{talk}.backups")
         assert damaged.answers(Path(made.path)) == damaged.answers(talk)
 
+    def test_it_tells_how_far_it_is(self, talk: Path) -> None:
+        pages: list[tuple[int, int]] = []
+        checked: list[int] = []
+        made = keeper.backup(str(talk), copied=lambda done, of: pages.append((done, of)), tick=checked.append)
+        assert pages[-1][0] == pages[-1][1] > 0
+        assert sum(checked) == 10
+        pages.clear()
+        keeper.restore(made.path, str(talk) + ".new", copied=lambda done, of: pages.append((done, of)))
+        assert pages[-1][0] == pages[-1][1] > 0
+
     def test_it_is_one_file_and_private(self, talk: Path) -> None:
         made = Path(keeper.backup(str(talk)).path)
         assert os.listdir(made.parent) == [made.name]

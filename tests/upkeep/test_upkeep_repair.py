@@ -63,7 +63,9 @@ class TestWhole:
             assert json.loads(db.get_meta("repaired") or "{}")["from"] == str(store)
 
     def test_by_default_it_lies_beside_the_store(self, store: Path) -> None:
-        salvage = upkeep.of("sqlite").repair(str(store))
+        pages: list[tuple[int, int]] = []
+        salvage = upkeep.of("sqlite").repair(str(store), None, lambda done, of: pages.append((done, of)))
+        assert 0 < pages[-1][0] <= pages[-1][1]
         assert salvage.target.startswith(f"{store}.repaired-")
         assert not list(store.parent.glob("*.part*"))
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from .. import titles
 from ..errors import NotFound
 from ..ids import Clock
 from ..media import MediaStore
-from ..models import MediaRefRow, SessionRow
+from ..models import MAX_TITLE_LENGTH, MediaRefRow, SessionRow
 from ..provider import Features, SessionDBProvider
 
 if TYPE_CHECKING:
@@ -19,12 +21,19 @@ class Handle:
 
     provider: SessionDBProvider
     _clock: Clock
+    # Whether credentials are left out of what is stored.
+    _redacting = False
     _media: MediaStore | None = None
     _scratch: tempfile.TemporaryDirectory[str] | None = None
 
     @property
     def features(self) -> Features:
         return self.provider.features
+
+    @property
+    def redacts_on_write(self) -> bool:
+        """Whether credentials are left out of what is stored; config.yaml says so with `redact.on_write`."""
+        return self._redacting
 
     def health(self) -> dict[str, Any]:
         """Facts for operators: schema, effective settings, sizes, age of the last durable commit."""
@@ -36,6 +45,23 @@ class Handle:
         if self._scratch is not None:
             self._scratch.cleanup()
             self._scratch = None
+
+    def _columns(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Columns of a session as they are to be stored."""
+        if not self._redacting:
+            return values
+        from .. import clean_rows
+
+        return clean_rows.session(values)
+
+    def _title(self, title: str | None) -> str | None:
+        """A title as it is to be stored."""
+        cleaned = titles.clean(title)
+        if cleaned is None or not self._redacting:
+            return cleaned
+        from ..redact import redact
+
+        return titles.clean(redact(cleaned)[:MAX_TITLE_LENGTH])
 
     def _require(self, session_id: str) -> SessionRow:
         session = self.provider.get_session(session_id)

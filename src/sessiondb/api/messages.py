@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .. import media, replay
 from ..drafts import check_count, check_text, checked_media, draft
 from ..errors import Invalid
-from ..models import Draft, MediaRefRow, MessageRow, ToolCallRow
+from ..models import Draft, MediaRefRow, Merged, MessageRow, ToolCallRow
+from ..rows import message_row
 from .handle import Handle, no_session
 
 
@@ -73,20 +74,46 @@ class Messages(Handle):
         """Put `messages` in the place of all there are, in one transaction. Raises NotFound."""
         return self.provider.replace_messages(session_id, self._drafts(messages))
 
+    def merge_messages(
+        self, session_id: str, messages: Iterable[Mapping[str, Any]], *, hidden: Sequence[str] = ()
+    ) -> Merged:
+        """Bring messages of another store up to date here: new keys are appended, changed content is rewritten.
+
+        Each needs a `message_key`, and may say `active`: 0 hides it, and so do the keys in `hidden`; nothing hidden is
+        shown again. Raises NotFound.
+        """
+        now = float(self._clock())
+        return self.provider.merge(
+            session_id, [self._merging(number, each, now) for number, each in enumerate(messages)], hidden
+        )
+
+    def _merging(self, number: int, message: Mapping[str, Any], now: float) -> Draft:
+        if not isinstance(message, Mapping) or not message.get("message_key"):
+            raise Invalid(f"message {number} needs a message_key to be merged by")
+        given = {name: value for name, value in message.items() if value is not None}
+        active = given.pop("active", 1)
+        made = self._draft(given, now)
+        made.active = 1 if active else 0
+        return made
+
     def _drafts(self, messages: Iterable[Mapping[str, Any]]) -> list[Draft]:
         if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
             raise Invalid(f"messages must be a list of dicts, not {type(messages).__name__}")
         now, made = float(self._clock()), []
+        limit, as_given = self.provider.features.max_content_bytes, not self._redacting
         try:
             for message in messages:
-                made.append(self._draft(message, now))
+                if as_given and message.__class__ is dict and message.get("content").__class__ is str:
+                    made.append(draft(message, now, limit))
+                else:
+                    made.append(self._draft(message, now))
         except Invalid as exc:
             raise Invalid(f"message {len(made)}: {exc}") from exc
         return made
 
     def _draft(self, message: Mapping[str, Any], now: float) -> Draft:
         limit = self.provider.features.max_content_bytes
-        if message.__class__ is dict and message.get("content").__class__ is str:
+        if message.__class__ is dict and message.get("content").__class__ is str and not self._redacting:
             return draft(message, now, limit)
         if not isinstance(message, Mapping):
             raise Invalid(f"a message must be a dict, not {type(message).__name__}")
@@ -95,7 +122,15 @@ class Messages(Handle):
             given = checked_media(message.get("media_refs"))
             content, found = media.extract(content, self._media_store().put)
             message = {**message, "content": content, "media_refs": [*found, *given]}
-        return draft(message, now, limit)
+        return draft(self._message(message), now, limit)
+
+    def _message(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A message as it is to be stored."""
+        if not self._redacting or not isinstance(message, Mapping):
+            return message
+        from .. import clean_rows
+
+        return clean_rows.message(message)
 
     def get_messages(
         self,
@@ -116,6 +151,12 @@ class Messages(Handle):
         return self.provider.get_messages(
             session_id, after=after, before=before, limit=limit, newest=newest, include_inactive=include_inactive
         )
+
+    def iter_messages(self, session_id: str, *, include_inactive: bool = False) -> Iterator[MessageRow]:
+        """The messages one by one, read in batches: a long conversation needs no room. None for an unknown id."""
+        for row in self.provider.stored_messages(session_id):
+            if include_inactive or row["active"]:
+                yield message_row(row)
 
     def get_messages_around(self, session_id: str, message_id: int, *, window: int = 5) -> list[MessageRow]:
         """The message with up to `window` neighbours on both sides, of the same session. Raises NotFound."""

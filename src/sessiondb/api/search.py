@@ -33,6 +33,7 @@ DEADLINE = 5.0
 _ORDERS: dict[str, SearchOrder] = {"relevance": "relevance", "newest": "newest", "oldest": "oldest"}
 _TEXT_MODES: dict[str, TextMode] = {"substring": "substring", "fuzzy": "fuzzy", "regex": "regex"}
 _WORDS = "words"
+_EVERYTHING = Filter()
 
 Shown = Callable[[MessageRow], str]
 
@@ -66,7 +67,8 @@ class Search(Handle):
         whose title matches come first, as hits with `matched` "title".
 
         `mode` "substring", "fuzzy" or "regex" reads the messages themselves, newest first, for `deadline` seconds at
-        most. The answer is a list that also knows `total`, `index_lag`, `notices` and `did_you_mean`.
+        most; so does a query of `kind:` alone. The answer is a list that also knows `total`, `index_lag`, `notices` and
+        `did_you_mean`.
         """
         if not isinstance(query, str):
             raise Invalid(f"the query must be text, not {type(query).__name__}")
@@ -76,7 +78,7 @@ class Search(Handle):
         if order not in _ORDERS:
             raise Invalid(f"unknown order {order!r}; use one of {', '.join(_ORDERS)}")
         if mode == _WORDS:
-            return self._search_words(query, chosen, messages, page, _ORDERS[order])
+            return self._search_words(query, chosen, messages, page, _ORDERS[order], deadline)
         return self._search_text(query, mode, chosen, messages, page, order == "oldest", deadline)
 
     def index(self, tick: Callable[[int, int], None] | None = None) -> None:
@@ -89,13 +91,15 @@ class Search(Handle):
     # --- words ---
 
     def _search_words(
-        self, box: str, where: Filter, messages: MessageFilter, page: Page, order: SearchOrder
+        self, box: str, where: Filter, messages: MessageFilter, page: Page, order: SearchOrder, deadline: float
     ) -> SearchResults:
         from ..search.query import narrow, parse
 
         query, now = parse(box), self._clock()
         if query.filters:
             where, messages = narrow(query, where, messages, now)
+        if query.lists:
+            return self._search_kinds(query, where, messages, page, order == "oldest", deadline)
         titled = self._titled(query, where, messages) if order == "relevance" else []
         shown = titled[page.offset :][: page.limit]
         rest = _after_titles(page, len(titled))
@@ -107,7 +111,7 @@ class Search(Handle):
 
     def _titled(self, query: Query, where: Filter, messages: MessageFilter) -> list[SessionRow]:
         """Sessions whose title matches; none when messages of a kind are asked for, which a title is not."""
-        if query.node is None or messages.roles or query.tools:
+        if query.node is None or messages.roles or query.looks_at_rows:
             return []
         if messages.since is not None and where.active_since is None:
             where = replace(where, active_since=messages.since)
@@ -133,12 +137,36 @@ class Search(Handle):
         }
 
     def _suggestion(self, query: Query) -> str | None:
-        """The query with words that messages have; None when there are none that look alike."""
-        from ..search.near import reworded, words_of
+        """The query with words that messages or titles have; None when there are none that look alike."""
+        from ..search.near import closest, reworded, title_words, words_of
 
         words = words_of(query)
-        near = self.provider.near_words(words) if words else {}
+        near = dict(self.provider.near_words(words)) if words else {}
+        titled = title_words(self.provider.find_titles("")) if words else {}
+        for word in words:
+            if word in titled:
+                near.pop(word, None)
+            elif word not in near and (other := closest(word, titled.items())) and not self._is_said(word):
+                near[word] = other
         return reworded(query, near) if near else None
+
+    def _is_said(self, word: str) -> bool:
+        from ..search.query import parse
+
+        return self.provider.search(parse(word), Filter(), MessageFilter(), Page(1), "newest", self._clock()).total > 0
+
+    # --- kinds of things ---
+
+    def _search_kinds(
+        self, query: Query, where: Filter, messages: MessageFilter, page: Page, oldest: bool, deadline: float
+    ) -> SearchResults:
+        """The messages that hold such things, the newest (or oldest) first."""
+        from ..search.modes import admitted
+        from ..search.snippet import items_snippet
+
+        rows = self.provider.scan_messages(where, messages, newest=not oldest)
+        found = admitted(rows, query, page, _positive(deadline))
+        return SearchResults(self._hits(found, lambda message: items_snippet(message, query.kinds)), found)
 
     # --- texts ---
 
@@ -156,8 +184,7 @@ class Search(Handle):
             raise Invalid(f"unknown mode {mode!r}; use one of {', '.join((_WORDS, *_TEXT_MODES))}")
         if not getattr(self.features, f"{mode}_search"):
             raise NotSupported(f"{self.provider.name} offers no search by {mode}; use mode='words'")
-        if not deadline > 0:
-            raise Invalid(f"deadline must be a positive number of seconds, not {deadline!r}")
+        _positive(deadline)
         from ..search.modes import finder, searched_text
         from ..search.snippet import places_snippet
 
@@ -174,6 +201,8 @@ class Search(Handle):
     # --- hits ---
 
     def _hits(self, found: Matches, shown: Shown) -> Iterator[SearchHit]:
+        if not found.hits:
+            return
         around = self.provider.surroundings([match.message for match in found.hits])
         for match, near in zip(found.hits, around, strict=True):
             message = match.message
@@ -190,6 +219,12 @@ class Search(Handle):
                 "score": match.score,
                 "matched": "message",
             }
+
+
+def _positive(deadline: float) -> float:
+    if not deadline > 0:
+        raise Invalid(f"deadline must be a positive number of seconds, not {deadline!r}")
+    return deadline
 
 
 def _chosen(
@@ -211,6 +246,8 @@ def _chosen(
         "tags": tuple(tags) or None,
     }
     given = {name: wish for name, wish in wishes.items() if wish is not None}
+    if not given:
+        return where or _EVERYTHING
     return replace(where, **given) if where is not None else Filter(**given)  # type: ignore[arg-type]
 
 
@@ -223,6 +260,8 @@ def _times(since: float | None, until: float | None) -> tuple[float | None, floa
 
 def _after_titles(page: Page, titles: int) -> Page:
     """What is left of a page that title hits begin."""
+    if not titles:
+        return page
     left = max(0, titles - page.offset)
     return Page(None if page.limit is None else max(0, page.limit - left), max(0, page.offset - titles))
 

@@ -86,7 +86,7 @@ class Sessions(Handle):
             "parent_session_id": parent_session_id,
         }
         begun = self._clock() if started_at is None else check_time(started_at, "started_at")
-        self.provider.create_session(session_values(session_id, source, begun, fields))
+        self.provider.create_session(self._columns(session_values(session_id, source, begun, fields)))
         return session_id
 
     def ensure_session(self, session_id: str, source: str = "unknown", model: str | None = None) -> None:
@@ -108,7 +108,7 @@ class Sessions(Handle):
 
     def update_system_prompt(self, session_id: str, system_prompt: str) -> None:
         check_text(system_prompt, "system_prompt")
-        self.provider.update_session(session_id, {"system_prompt": system_prompt})
+        self.provider.update_session(session_id, self._columns({"system_prompt": system_prompt}))
 
     def update_session(self, session_id: str, **fields: Any) -> None:
         """Change descriptive fields of a session, such as cwd, git_branch, display_name or metadata."""
@@ -119,7 +119,7 @@ class Sessions(Handle):
             raise Invalid(f"{sorted(unknown)[0]!r} is not a field to change here")
         if "metadata" in fields:
             fields["metadata"] = _json_text(fields["metadata"], "metadata")
-        if fields and not self.provider.update_session(session_id, fields):
+        if fields and not self.provider.update_session(session_id, self._columns(fields)):
             raise no_session(session_id)
 
     def update_token_counts(

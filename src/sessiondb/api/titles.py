@@ -18,7 +18,7 @@ class Titles(Handle):
 
     def set_session_title(self, session_id: str, title: str | None) -> bool:
         """Set a title, or clear it with an empty one; False for an unknown id. Raises TitleTaken, naming the holder."""
-        cleaned = titles.clean(title)
+        cleaned = self._title(title)
         return self.provider.set_title(session_id, cleaned, "user" if cleaned else None)
 
     def set_auto_title_if_empty(self, session_id: str, title: str, source: str = "llm") -> bool:
@@ -28,7 +28,7 @@ class Titles(Handle):
         """
         if source not in ("agent", "llm", "first_prompt"):
             raise Invalid(f"unknown title source {source!r}; use agent, llm or first_prompt")
-        cleaned = titles.clean(title)
+        cleaned = self._title(title)
         if cleaned is None:
             return False
         free = self.get_next_title_in_lineage(cleaned)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..db import SessionDB
-from . import answers, options, output
-from .selection import find_sessions
+from . import answers, options
+from .marking import mark
 
 
 @options.command("archive")
@@ -22,11 +22,12 @@ def command(db: SessionDB, sessions: Sequence[str], undo: bool, form: answers.Fo
         sessiondb archive latest
         sessiondb archive "refactoring auth" --undo
     """
-    found = find_sessions(db, sessions)
-    for session_id in found:
-        db.archive_session(session_id, not undo)
-    if form:
-        answered = [{"id": session_id, "archived": not undo} for session_id in found]
-        answers.give(form, "archive", {"sessions": answered}, records="sessions")
-    else:
-        output.say(f"{', '.join(found)}: {'in lists again' if undo else 'archived; `list --archived` shows it'}.")
+    mark(
+        db,
+        sessions,
+        form,
+        name="archive",
+        change=lambda session_id: db.archive_session(session_id, not undo),
+        now=("archived", not undo),
+        said="in lists again" if undo else "archived; `list --archived` shows it",
+    )

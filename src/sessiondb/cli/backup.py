@@ -6,8 +6,7 @@ from dataclasses import asdict
 
 from ..upkeep import Upkeep, seconds
 from . import answers, options, output
-from .progress import Progress
-from .upkeep import looking_after, messages_in
+from .upkeep import CopyProgress, looking_after, messages_in
 
 
 @options.command("backup")
@@ -32,8 +31,8 @@ def command(
         sessiondb backup backups --every 24h --keep 14
     """
     age = None if every is None else seconds(every)
-    with Progress(messages_in(path)) as progress:
-        made = keeper.backup(path, directory, keep=keep, every=age, tick=progress)
+    with CopyProgress(messages_in(path)) as progress:
+        made = keeper.backup(path, directory, keep=keep, every=age, copied=progress.reached, tick=progress.checked)
     if form:
         answers.give(form, "backup", asdict(made))
     elif not made.made:

@@ -75,7 +75,7 @@ def _option(declared: Option) -> click.Option:
         if declared.value is True:
             return click.Option(names, is_flag=True, **common)
         return click.Option(names, flag_value=declared.value, **common)
-    kind = click.Choice(declared.choices) if declared.choices else Converted(declared.convert)
+    kind = click.Choice(_choices(declared)) if declared.choices else Converted(declared.convert)
     if not declared.multiple and declared.default is not None:
         common["default"] = declared.default
     return click.Option(
@@ -87,6 +87,12 @@ def _option(declared: Option) -> click.Option:
         shell_complete=None if declared.choices else _completing(declared),
         **common,
     )
+
+
+def _choices(declared: Option) -> tuple[str, ...]:
+    if declared.registered is None:
+        return declared.choices
+    return tuple(dict.fromkeys((*declared.choices, *registry.names(declared.registered))))
 
 
 def _remembering(declared: Option) -> Callable[[click.Context, click.Parameter, Any], None]:
@@ -121,6 +127,8 @@ def _completing(declared: Option | Words) -> Callable[..., Any] | None:
         return completing.sessions
     if declared.name in ("source", "sources"):
         return completing.sources
+    if declared.metavar == "TAG":
+        return completing.tags
     if isinstance(declared, Words) and declared.metavar.islower() and "|" in declared.metavar:
         return completing.one_of(*declared.metavar.split("|"))
     if declared.metavar and any(word in declared.metavar for word in ("FILE", "PATH")):

@@ -82,9 +82,18 @@ def _named(row: SessionRow) -> tuple[str, str]:
 
 
 def sources(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return _counted(lambda db: db.stats()["sources"], incomplete)
+
+
+def tags(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return _counted(lambda db: db.provider.list_tags(), incomplete)
+
+
+def _counted(names: Callable[[SessionDB], dict[str, int]], incomplete: str) -> list[CompletionItem]:
+    """Names that begin so, with the number of their sessions."""
     try:
         with open_store(options.state().place, read_only=True) as db:
-            counts = db.stats()["sources"]
+            counts = names(db)
     except (SessionDBError, OSError):
         return []
     return [

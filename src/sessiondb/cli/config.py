@@ -53,6 +53,7 @@ def effective(settings: Settings) -> Iterator[tuple[str, Any, str]]:
     for source, rule in settings.retention.items():
         yield f"sessiondb.retention.{source}", rule, file
     yield "display.resume_display", settings.resume_display, settings.origins["display.resume_display"]
+    yield "redact.on_write", settings.redact_on_write, settings.origins["redact.on_write"]
     for name in ("NO_COLOR", "FORCE_COLOR", "SESSIONDB_PAGER", "PAGER"):
         if name in env:
             yield name, env[name], "environment"

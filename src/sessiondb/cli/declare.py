@@ -23,7 +23,8 @@ COUNTED = re.compile(r"-[1-9]\d{0,8}")
 class Option:
     """`convert` takes text and raises ValueError with a sentence; None: a flag, worth `value` when given.
 
-    `remember` takes the value of an option that is for the program, not for the command.
+    `remember` takes the value of an option that is for the program, not for the command. `registered` is a kind of
+    parts that other distributions bring too: their names are choices like our own.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class Option:
         default: Any = None,
         metavar: str | None = None,
         choices: Sequence[str] = (),
+        registered: str | None = None,
         multiple: bool = False,
         show_default: bool = False,
         remember: Callable[[str, Any], None] | None = None,
@@ -45,7 +47,7 @@ class Option:
         self.name = given[0] if given else longest.lstrip("-").replace("-", "_")
         self.help, self.convert, self.value, self.default = help, convert, value, default
         self.metavar, self.choices, self.multiple = metavar, tuple(choices), multiple
-        self.show_default, self.remember = show_default, remember
+        self.show_default, self.remember, self.registered = show_default, remember, registered
 
 
 class Words:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..db import SessionDB
 from ..models import Filter, MessageFilter, SessionRow
+from ..search.query import parse
 from ..search.snippet import OPEN
 from ..values import dataclass, field, replace
 
@@ -31,7 +32,7 @@ class Wanted:
     @property
     def ranked(self) -> bool:
         """Whether a plain question may be answered by some of its words."""
-        return self.mode == "words" and self.order == "relevance" and not self.exact
+        return self.mode == "words" and self.order == "relevance" and not self.exact and not parse(self.query).lists
 
 
 @dataclass()
@@ -78,7 +79,7 @@ def _leaf(leaf: Any) -> str:
 
 def find(db: SessionDB, wanted: Wanted) -> Found:
     if wanted.ranked:
-        return Found(db, wanted, _ranked(db, wanted))
+        return Found(db, wanted, _ranked(db, wanted), notices=parse(wanted.query).notices)
     results = db.search_messages(
         wanted.query,
         role_filter=wanted.messages.roles or None,
@@ -108,10 +109,10 @@ def _ranked(db: SessionDB, wanted: Wanted) -> list[Hit]:
 
 def _titles(db: SessionDB, wanted: Wanted) -> list[Hit]:
     """Sessions whose title holds all the words; none when messages of a kind are asked for."""
-    from ..search.query import narrow, parse
+    from ..search.query import narrow
 
     query = parse(wanted.query)
-    if query.node is None or query.tools or wanted.messages.roles:
+    if query.node is None or query.looks_at_rows or wanted.messages.roles:
         return []
     where, messages = narrow(query, wanted.where, wanted.messages, db._clock())
     if messages.roles:

@@ -205,14 +205,15 @@ def _show_activity(found: Insights) -> None:
     most = max(found.by_weekday)
     _heading("By weekday")
     for day, messages in zip(WEEKDAYS, found.by_weekday, strict=True):
-        output.say(f"  {day:<10}{number(messages):>6}  ", ink.cyan(bar(messages, most, _room())))
+        drawn = bar(messages, most, _room())
+        output.say(f"  {day:<10}{number(messages):>6}", *(("  ", ink.cyan(drawn)) if drawn else ()))
     _heading("By hour")
     each = 2 if (terminal.columns() or 80) > 50 else 1
-    output.say("  ", ink.cyan(spark(found.by_hour, each)))
+    output.say("  ", ink.cyan(spark(found.by_hour, each).rstrip()))
     output.say("  ", ink.dim(hours(each)))
     _heading("Calendar")
-    for line in calendar(found.by_day, found.window.first, found.window.last):
-        output.say("  ", ink.dim(line[:5]), ink.green(line[5:]))
+    for week in map(str.rstrip, calendar(found.by_day, found.window.first, found.window.last)):
+        output.say(*(("  ", ink.dim(week[:5]), ink.green(week[5:])) if week else ()))
     _show_streaks(found)
 
 
@@ -246,7 +247,7 @@ def _show_notable(notable: Sequence[Notable]) -> None:
             Column("Notable"),
             Column("", right=True),
             Column("Title", share=1, least=8, most=40),
-            Column("ID", style=ink.dim),
+            Column("ID", share=1, least=13, style=ink.dim),
         )
         show(columns, rows)
 

@@ -20,6 +20,10 @@ _SOURCE = 6
 # Where nobody's terminal limits them.
 _TITLE, _PREVIEW, _LONE_PREVIEW = 32, 40, 50
 _WIDEST_PREVIEW = 66
+# Longer ids, as other agents give them, make room on a narrow terminal: a beginning that is unique names a session too.
+_LONG_ID = 24
+_SHORT_ID = 13
+_ROOM_FOR_WORDS = 44
 
 
 @options.command("list")
@@ -64,7 +68,7 @@ def command(
     if form:
         answers.give(form, "list", {"sessions": [records.session(row) for row in shown]}, records="sessions")
     elif shown:
-        _show(shown, trash=trash)
+        _show(shown, _ids(db, shown, trash), trash=trash)
         if more and terminal.columns():
             output.say(ink.dim(f"There are more: --limit {limit * 2}, or --since and --source to choose."))
     else:
@@ -86,11 +90,29 @@ def _nothing(where: Filter, *, archived: bool, trash: bool) -> str:
     return f"No sessions{named}." if named else "No sessions match."
 
 
-def _show(rows: Sequence[Row], *, trash: bool) -> None:
+def _ids(db: SessionDB, rows: Sequence[Row], trash: bool) -> list[str]:
+    """The ids as shown: whole, or where that would leave no room for words, as much as tells a session from others."""
+    whole = [line(row["id"]) for row in rows]
+    room = terminal.columns()
+    if trash or room is None or room - _WHEN - max(map(width, whole)) >= _ROOM_FOR_WORDS:
+        return whole
+    return [each if len(each) <= _LONG_ID else _shortest(db, row["id"]) for each, row in zip(whole, rows, strict=True)]
+
+
+def _shortest(db: SessionDB, session_id: str) -> str:
+    for length in range(_SHORT_ID, len(session_id), 5):
+        if len(db.provider.find_ids(session_id[:length], 2)) == 1:
+            return line(session_id[:length])
+    return line(session_id)
+
+
+def _show(rows: Sequence[Row], ids: Sequence[str], *, trash: bool) -> None:
     now = time.time()
-    lines = _titled(rows, now, trash) if trash or any(row["title"] for row in rows) else _untitled(rows, now)
+    shown = [{**row, "id": each} for row, each in zip(rows, ids, strict=True)]
+    lines = _titled(shown, now, trash) if trash or any(row["title"] for row in rows) else _untitled(shown, now)
     output.say(ink.bold("".join(lines[0])))
-    output.say(ink.dim("─" * max(width("".join(pieces)) for pieces in lines[1:])))
+    widest = max(width("".join(pieces)) for pieces in lines[1:])
+    output.say(ink.dim("─" * min(widest, terminal.columns() or widest)))
     for pieces in lines[1:]:
         output.say(*pieces)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..db import SessionDB
-from . import answers, options, output
-from .selection import find_sessions
+from . import answers, options
+from .marking import mark
 
 
 @options.command("pin")
@@ -22,11 +22,12 @@ def command(db: SessionDB, sessions: Sequence[str], undo: bool, form: answers.Fo
         sessiondb pin latest
         sessiondb pin "refactoring auth" --undo
     """
-    found = find_sessions(db, sessions)
-    for session_id in found:
-        db.pin_session(session_id, not undo)
-    if form:
-        answered = [{"id": session_id, "pinned": not undo} for session_id in found]
-        answers.give(form, "pin", {"sessions": answered}, records="sessions")
-    else:
-        output.say(f"{', '.join(found)}: {'no longer pinned' if undo else 'pinned, and never pruned'}.")
+    mark(
+        db,
+        sessions,
+        form,
+        name="pin",
+        change=lambda session_id: db.pin_session(session_id, not undo),
+        now=("pinned", not undo),
+        said="no longer pinned" if undo else "pinned, and never pruned",
+    )

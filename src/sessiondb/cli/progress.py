@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import Self
 
 from .terminal import columns, is_terminal
 from .text import cut
@@ -21,6 +22,7 @@ class Progress:
         self.noun = noun
         self.done = 0
         self._began = self._shown = time.monotonic()
+        self._quiet_until = self._began + _QUIET_SECONDS
         self._visible = False
 
     def __call__(self, more: int = 1) -> None:
@@ -32,9 +34,14 @@ class Progress:
         self.done, self.total = done, total if total is not None else self.total
         self._tell()
 
+    def turn_to(self, total: int | None, noun: str) -> None:
+        """Begin with something else, which has a rate of its own."""
+        self.total, self.noun, self.done = total, noun, 0
+        self._began = time.monotonic()
+
     def _tell(self) -> None:
         now = time.monotonic()
-        if now - self._began < _QUIET_SECONDS or now - self._shown < _SHOW_EVERY:
+        if now < self._quiet_until or now - self._shown < _SHOW_EVERY:
             return
         if is_terminal(sys.stderr):
             self._shown, self._visible = now, True
@@ -58,7 +65,7 @@ class Progress:
             self._visible = False
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:

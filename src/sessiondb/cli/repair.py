@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 from ..upkeep import Salvage, Upkeep
 from . import answers, options, output
+from .progress import Progress
 from .text import line
 from .upkeep import looking_after
 
@@ -27,7 +28,8 @@ def command(keeper: Upkeep, path: str, target: str | None, form: answers.Form) -
         sessiondb repair
         sessiondb repair --output salvaged.db
     """
-    salvage = keeper.repair(path, target)
+    with Progress(noun="pages read") as progress:
+        salvage = keeper.repair(path, target, progress.reached)
     if form:
         answers.give(form, "repair", {"complete": salvage.complete, **asdict(salvage)})
     else:

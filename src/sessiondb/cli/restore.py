@@ -7,7 +7,7 @@ from dataclasses import asdict
 from ..errors import Invalid
 from ..upkeep import Upkeep
 from . import answers, options, output
-from .upkeep import looking_after
+from .upkeep import CopyProgress, looking_after
 
 
 @options.command("restore")
@@ -29,7 +29,9 @@ def command(keeper: Upkeep, path: str, backup: str, target: str | None, over: bo
     """
     if (target is None) == (not over):
         raise Invalid("say where: --to FILE for a new file, or --over for the store's place")
-    restored = keeper.restore(backup, path if target is None else target, over=over)
+    place = path if target is None else target
+    with CopyProgress() as progress:
+        restored = keeper.restore(backup, place, over=over, copied=progress.reached, tick=progress.checked)
     if form:
         answers.give(form, "restore", asdict(restored))
         return

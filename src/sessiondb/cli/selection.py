@@ -12,7 +12,7 @@ from ..db import SessionDB
 from ..errors import Conflict, NotFound
 from ..models import Filter, Page, SessionRow
 from . import output
-from .text import cut, line, pad
+from .text import cut, line, pad, width
 
 # What tools write for themselves; shown when asked for.
 HIDDEN_SOURCES = ("tool",)
@@ -119,7 +119,8 @@ def _unknown(db: SessionDB, wanted: str) -> Unknown:
 def show_candidates(rows: Sequence[Mapping[str, Any]]) -> None:
     """Below a complaint: the sessions that may have been meant."""
     now = time.time()
+    widest = max(width(line(row["id"])) for row in rows)
     for row in rows:
         when = output.ago(row.get("last_active") or row.get("started_at"), now)
         name = row.get("title") or row.get("preview") or "—"
-        print(f"  {line(row['id'])}  {pad(when, 10)}  {cut(line(name), 60)}", file=sys.stderr)
+        print(f"  {pad(line(row['id']), widest)}  {pad(when, 10)}  {cut(line(name), 60)}", file=sys.stderr)

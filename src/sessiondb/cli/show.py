@@ -12,9 +12,6 @@ from . import answers, conversation, ink, options, output, records, terminal
 from .selection import find_session
 from .text import line, wrapped
 
-# A recap needs the end of a conversation; tools may have been called often between two sentences.
-_READ_FOR_RECAP = 400
-
 
 @options.command("show")
 @options.maybe_session
@@ -56,7 +53,7 @@ def command(
     """
     row = _chosen(db, session, around, tip)
     whole = full or last is not None or around is not None or tools or reasoning
-    messages = _messages(db, row, around, context, last if whole or form else _READ_FOR_RECAP)
+    messages = _messages(db, row, around, context, last)
     if form:
         found = [records.message(message) for message in messages]
         answers.give(form, "show", {"session": records.session(row), "messages": found}, records="messages")
@@ -66,7 +63,7 @@ def command(
         _earlier(row["message_count"] - len(messages) if around is None else 0)
         conversation.show(messages, tools=tools, reasoning=reasoning, focus=around)
     else:
-        _recap(row, messages)
+        _recap(messages)
 
 
 def _chosen(db: SessionDB, session: str | None, around: int | None, tip: bool) -> SessionRow:
@@ -116,12 +113,9 @@ def _earlier(number: int) -> None:
         output.say()
 
 
-def _recap(row: SessionRow, messages: list[MessageRow]) -> None:
+def _recap(messages: list[MessageRow]) -> None:
     made = recap(messages)
-    shown = sum(entry.messages for entry in made.entries)
-    if made.earlier or len(messages) < row["message_count"]:
-        unread = row["message_count"] - len(messages)
-        _earlier(made.earlier + unread)
+    _earlier(made.earlier)
     for number, entry in enumerate(made.entries):
         if number:
             output.say()
@@ -129,5 +123,5 @@ def _recap(row: SessionRow, messages: list[MessageRow]) -> None:
         for codes, text in (("", entry.text), ("2", entry.tools)):
             if text:
                 conversation.say_indented(text, codes)
-    if not shown:
+    if not made.entries:
         output.say(ink.dim("Nothing was said."))

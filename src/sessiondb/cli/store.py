@@ -19,6 +19,8 @@ def open_store(named: str | None, *, read_only: bool, index: bool = False, creat
     settings = config.load(named)
     for warning in settings.warnings:
         output.complain(warning)
+    if named is None:
+        _bring_in(settings)
     if _is_absent(settings) and not create:
         if _is_named(settings) or not read_only:
             raise NotFound(f"no store at {settings.options['path']}; it begins with the first session written to it")
@@ -29,9 +31,7 @@ def open_store(named: str | None, *, read_only: bool, index: bool = False, creat
         if not read_only:
             raise
         db = _opened(settings, read_only=False)
-        output.complain(
-            f"{db.db_path or 'the store'} was brought to the current schema; a backup of old data is beside it"
-        )
+        output.complain(f"{db.db_path or 'the store'} was brought to the current schema")
         return db
 
 
@@ -48,12 +48,23 @@ def _opened(settings: config.Settings, *, read_only: bool) -> SessionDB:
     provider.initialize(
         **settings.options, **({"read_only": True} if read_only and provider.features.read_only else {})
     )
-    return SessionDB(provider=provider)
+    return SessionDB(provider=provider, redact_on_write=settings.redact_on_write)
+
+
+def _bring_in(settings: config.Settings) -> None:
+    """What agents noted belongs into the store of the settings, not into one named for a single command."""
+    if not os.path.exists(os.path.join(settings.home, "spool", "events")) or not _is_ours_to_write(settings):
+        return
+    from .draining import drain
+
+    drain(lambda: _opened(settings, read_only=False), settings.home)
 
 
 def _is_ours_to_write(settings: config.Settings) -> bool:
     path = settings.options.get("path")
-    return path is None or (os.access(path, os.W_OK) and os.access(os.path.dirname(os.path.abspath(path)), os.W_OK))
+    if path is None or not os.path.lexists(path):
+        return True
+    return os.access(path, os.W_OK) and os.access(os.path.dirname(os.path.abspath(path)), os.W_OK)
 
 
 def _is_absent(settings: config.Settings) -> bool:

@@ -49,6 +49,8 @@ def _say_row(columns: Sequence[Column], cells: Sequence[str], widths: Sequence[i
         last = column is columns[-1]
         pieces += [blank, ink.like(cell, text)] if column.right else [ink.like(cell, text), "" if last else blank]
         pieces += [] if last else [GAP]
+    while pieces and not pieces[-1].strip():
+        pieces.pop()
     output.say(*pieces)
 
 

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec
 
-from .. import config, upkeep
+from .. import config, registry, upkeep
 from ..errors import NotFound, SessionDBError
 from . import options, output
+from .progress import Progress
 from .store import open_store
 
+_CHECKED = "messages checked"
 P = ParamSpec("P")
 Command = Callable[Concatenate[upkeep.Upkeep, str, P], None]
 
@@ -26,6 +28,11 @@ def looking_after(command: Command[P]) -> Callable[P, None]:
     return run
 
 
+def has_files(named: str | None) -> bool:
+    """Whether the store is looked after from here, not by a server."""
+    return registry.has("upkeep", config.load(named).provider)
+
+
 def place(named: str | None) -> tuple[upkeep.Upkeep, str]:
     settings = config.load(named)
     for warning in settings.warnings:
@@ -35,6 +42,19 @@ def place(named: str | None) -> tuple[upkeep.Upkeep, str]:
     if path is None:
         raise NotFound(f"a {settings.provider} store has no file to look after")
     return found, str(path)
+
+
+class CopyProgress(Progress):
+    """Pages are copied, then the messages of the copy checked."""
+
+    def __init__(self, messages: int | None = None) -> None:
+        super().__init__(noun="pages copied")
+        self._messages = messages
+
+    def checked(self, more: int) -> None:
+        if self.noun != _CHECKED:
+            self.turn_to(self._messages, _CHECKED)
+        self(more)
 
 
 def messages_in(path: str) -> int | None:

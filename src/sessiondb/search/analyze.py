@@ -10,8 +10,10 @@ An emoji is a word. Whoever changes an outcome here raises `VERSION`: indexes ma
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
+from itertools import chain
+from operator import add
 from unicodedata import category, combining, decimal, normalize
 
 VERSION = 2
@@ -19,6 +21,7 @@ MAX_TOKEN = 64
 KEPT_PREFIX = 48
 
 Span = tuple[str, int, int]
+Places = Callable[[int], tuple[int, int]]
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3040-\u30ff"
@@ -39,11 +42,15 @@ _SPECIAL |= dict(zip("đðøłħŧıæœþ", ("d", "d", "o", "l", "h", "t", "i",
 _SPECIAL |= dict(zip("ёأإآٱىیک", "еااااييك", strict=True))
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
+_ASCII_RUN = re.compile(r"[A-Za-z0-9]+")
 _CHUNK = re.compile(r"[^ \t\r\n]+")
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
+# Letters of which only the case is folded, and the signs that stand among them.
+_SIGNS = "\u00ab\u00bb\u2013\u2014\u2018\u2019\u201c\u201d\u201e\u2026"
+_RUSSIAN = re.compile(f"[\x00-\x7f\u0410-\u044f\u0401\u0451{_SIGNS}]*")
+_RUSSIAN_SPECIAL = re.compile(f"[\u0401\u0451{_SIGNS}]")
+_RUSSIAN_FOLDING = str.maketrans({"\u0451": "\u0435", **dict.fromkeys(_SIGNS, " "), "\u2026": "..."})
 # Patterns left as text are compiled at first use: a command that only lists must start fast.
-# Plain words first, to be passed over; what is left are identifiers.
-_IDENTIFIER = r"(?:[A-Z]?[a-z]++|[A-Z]++|[0-9]++)(?![A-Za-z0-9])|([A-Za-z0-9]++)"
 _PART = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
 
 
@@ -60,13 +67,19 @@ def _within(ranges: str, character: str) -> bool:
 def tokens(text: str) -> list[str]:
     """The words of the text in order, as they are indexed."""
     if text.isascii():
-        words = _ASCII_WORD.findall(text.lower())
-    else:
-        words = []
-        for run, word in _run().findall(_fold(text)):
-            words += bigrams(run) if run else [word]
+        return _all_shortened(text, _ASCII_WORD.findall(text.lower()))
+    words: list[str] = []
+    for run, word in _run().findall(_fold(text)):
+        if run:
+            words += bigrams(run)
+        else:
+            words.append(word)
+    return _all_shortened(text, words)
+
+
+def _all_shortened(text: str, words: list[str]) -> list[str]:
     if len(text) > MAX_TOKEN and words and max(map(len, words)) > MAX_TOKEN:
-        words = [shortened(word) for word in words]
+        return [shortened(word) for word in words]
     return words
 
 
@@ -77,33 +90,54 @@ def runs(text: str) -> list[str]:
 
 def spans(text: str) -> list[Span]:
     """The tokens of `tokens(text)`, each with its start and end in the text as given."""
+    words, places = located(text)
+    return [(word, *place) for word, place in zip(words, map(places, range(len(words))), strict=True)]
+
+
+def located(text: str) -> tuple[list[str], Places]:
+    """The tokens of `tokens(text)`, and the start and end of each when asked: most are never asked for."""
     if text.isascii():
-        words = _ascii_spans(text)
-        if len(text) <= MAX_TOKEN or all(end - start <= MAX_TOKEN for _, start, end in words):
-            return words
-        return [(shortened(token), start, end) for token, start, end in words]
-    found: list[Span] = []
+        found = list(_ASCII_WORD.finditer(text.lower()))
+        return _all_shortened(text, [word[0] for word in found]), lambda at: found[at].span()
+    known = list(_aligned_spans(text) if all(map(_stands_alone, set(text))) else _foreign_spans(text))
+    return [token for token, _, _ in known], lambda at: known[at][1:]
+
+
+def _aligned_spans(text: str) -> Iterator[Span]:
+    """Where each character becomes one, whatever stands beside it, places are what they were."""
+    folded = _fold(text)
+    for run in _run().finditer(folded):
+        start, end = run.span()
+        if run[2]:
+            yield shortened(run[2]), start, end
+        else:
+            yield from ((folded[at : at + 2], at, at + 2) for at in range(start, end - 1))
+            yield folded[end - 1 : end], end - 1, end
+
+
+def _foreign_spans(text: str) -> Iterator[Span]:
     for chunk in _CHUNK.finditer(text):
-        piece = chunk[0]
-        located: Iterable[Span] = _ascii_spans(piece) if piece.isascii() else _folded_spans(piece)
-        offset = chunk.start()
-        found += [(shortened(token), start + offset, end + offset) for token, start, end in located]
-    return found
+        piece, offset = chunk[0], chunk.start()
+        inside: Iterable[Span] = _ascii_spans(piece) if piece.isascii() else _folded_spans(piece)
+        for token, start, end in inside:
+            yield shortened(token), start + offset, end + offset
 
 
-def extra(text: str) -> list[str]:
-    """The parts of identifiers, `user` and `name` of `getUserName`, that are no words of the text themselves."""
-    words = [word for word in re.findall(_IDENTIFIER, text) if 2 < len(word) <= MAX_TOKEN]
-    parts = dict.fromkeys(part for word in words for part in _parts(word))
-    if not parts:
+def extra(text: str, body: Iterable[str] | None = None) -> list[str]:
+    """The parts of identifiers, `user` and `name` of `getUserName`, that are no words of the text themselves.
+
+    `body` are the words of the text, where they are known.
+    """
+    found = [parts for word in dict.fromkeys(_ASCII_RUN.findall(text)) if (parts := _PARTS[word])]
+    if not found:
         return []
-    body = set(tokens(text))
-    return [part for part in parts if part not in body]
+    known = set(tokens(text) if body is None else body)
+    return [part for part in dict.fromkeys(chain.from_iterable(found)) if part not in known]
 
 
 def unspaced(run: str) -> bool:
     """Whether a run is of a script that writes no blanks between words."""
-    return _within(_UNSPACED, run[0])
+    return run[0] > "\u0dff" and _within(_UNSPACED, run[0])
 
 
 def shortened(word: str) -> str:
@@ -119,7 +153,7 @@ def shortened(word: str) -> str:
 
 def bigrams(run: str) -> list[str]:
     """The overlapping pairs of a run and its last character."""
-    return [run[at : at + 2] for at in range(len(run))]
+    return [*map(add, run, run[1:]), *run[-1:]]
 
 
 _ENDINGS = (
@@ -155,6 +189,8 @@ _FOLDING = _Folding()
 
 def _fold(text: str) -> str:
     """The text as it is compared; of the characters left, ASCII punctuation and blanks separate."""
+    if _RUSSIAN.fullmatch(text):
+        return text.lower().translate(_RUSSIAN_FOLDING) if _RUSSIAN_SPECIAL.search(text) else text.lower()
     # NFKC would glue these signs to the name before them.
     if "\u2122" in text or "\u2120" in text:
         text = text.replace("\u2122", " ").replace("\u2120", " ")
@@ -232,6 +268,29 @@ def _fold_cluster(cluster: str) -> str:
 @lru_cache(maxsize=8192)
 def _joins_back(character: str) -> bool:
     return not character.isascii() and (category(character)[0] == "M" or _within(_JOINS_BACK, character))
+
+
+@lru_cache(maxsize=8192)
+def _stands_alone(character: str) -> bool:
+    return not _joins_back(character) and len(_fold(character)) == 1
+
+
+class _Parts(dict[str, tuple[str, ...]]):
+    """The parts of identifiers, none for plain words; learned as words are met, the usual ones again and again."""
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        parts = self[word] = tuple(_parts(word)) if 2 < len(word) <= MAX_TOKEN and not _is_plain(word) else ()
+        return parts
+
+
+_REMEMBERED = 20_000
+_PARTS = _Parts()
+
+
+def _is_plain(word: str) -> bool:
+    return word.isdigit() or (word.isalpha() and (word.isupper() or word.islower() or word[1:].islower()))
 
 
 def _parts(word: str) -> list[str]:

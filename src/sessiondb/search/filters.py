@@ -10,6 +10,7 @@ from ..values import replace
 
 FIELDS = ("source", "role", "model", "session", "title", "tag", "tool", "kind", "cwd", "since", "until")
 TIMES = ("since", "until")
+KINDS = ("command", "path", "url", "decision", "todo")
 
 Filters = tuple[tuple[str, str], ...]
 
@@ -46,11 +47,23 @@ def _calendar_time(value: str, now: float, *, last_moment: bool) -> float:
     return (moment + timedelta(days=1)).timestamp() - _A_MOMENT if last_moment else moment.timestamp()
 
 
+def filter_value(name: str, value: str) -> str | None:
+    """What a value of this field means; None where it means nothing, and the text is to be looked for."""
+    if name[0] == "-":
+        return value if name == "-source" else None
+    if name in TIMES:
+        return value if resolve_time(value, 0.0) is not None else None
+    if name == "kind":
+        named = value.lower()
+        return next((kind for kind in KINDS if named in (kind, f"{kind}s")), None)
+    return value
+
+
 def narrowed(filters: Filters, where: Filter, messages: MessageFilter, now: float) -> tuple[Filter, MessageFilter]:
     """Both the caller's filters and the box's hold; where they exclude each other, nothing is selected.
 
-    `-source:` excludes. Of two values of one of model, title and cwd the last counts. `tool:` is checked on the
-    messages themselves, `kind:` by nobody yet.
+    `-source:` excludes. Of two values of one of model, title and cwd the last counts. `tool:` and `kind:` are checked
+    on the messages themselves (`Query.admits`).
     """
     wanted = _by_field(filters)
     where, possible = _narrow_sessions(wanted, where)

@@ -13,7 +13,9 @@ from typing import Any, Protocol
 
 from ..errors import Invalid, MissingExtra
 from ..models import Match, Matches, MessageRow, Page, SessionRow, TextMode
+from ..values import replace
 from . import analyze, near
+from .query import Query
 from .text import readable, tool_text
 
 EMPTY = "the pattern is empty"
@@ -48,11 +50,22 @@ def scan_text(
     if not pattern.strip():
         return Matches((), 0, notices=(EMPTY,))
     until = time.monotonic() + deadline
+    return _paged(_matching(rows, finder(pattern, mode), until), page, deadline)
+
+
+def admitted(rows: Iterable[tuple[MessageRow, SessionRow]], query: Query, page: Page, deadline: float) -> Matches:
+    """The page of messages that the query admits, in the order of the rows; `total` counts those that were seen."""
+    until = time.monotonic() + deadline
+    found = _paged((message for message, _ in _in_time(rows, until) if query.admits(message)), page, deadline)
+    return replace(found, notices=(*query.notices, *found.notices))
+
+
+def _paged(matching: Iterator[MessageRow], page: Page, deadline: float) -> Matches:
     end = None if page.limit is None else page.offset + page.limit
     hits: list[Match] = []
     notices: tuple[str, ...] = ()
     try:
-        for message in _matching(rows, finder(pattern, mode), until):
+        for message in matching:
             hits.append(Match(message, 0.0))
             if len(hits) == end:
                 break
@@ -62,12 +75,18 @@ def scan_text(
 
 
 def _matching(rows: Iterable[tuple[MessageRow, SessionRow]], wanted: Finder, until: float) -> Iterator[MessageRow]:
+    for message, left in _in_time(rows, until):
+        if wanted.places(searched_text(message), left):
+            yield message
+
+
+def _in_time(rows: Iterable[tuple[MessageRow, SessionRow]], until: float) -> Iterator[tuple[MessageRow, float]]:
+    """Messages, each with the seconds that are left."""
     for message, _ in rows:
         left = until - time.monotonic()
         if left <= 0:
             raise TimeIsUp
-        if wanted.places(searched_text(message), left):
-            yield message
+        yield message, left
 
 
 class Substring:

@@ -86,6 +86,14 @@ def near_words(rows: Iterable[tuple[MessageRow, SessionRow]], words: Sequence[st
     return {word: other for word, other in found.items() if other is not None}
 
 
+def title_words(sessions: Iterable[SessionRow]) -> Counter[str]:
+    """The words of titles, with how many titles have them."""
+    vocabulary: Counter[str] = Counter()
+    for session in sessions:
+        vocabulary.update({token for column in document(session["title"] or "", "") for token in column})
+    return vocabulary
+
+
 def words_of(query: Query) -> list[str]:
     """The words of a query that may hold a slip."""
     wanted = leaves(query.node) if query.node is not None else iter(())

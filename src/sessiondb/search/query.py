@@ -17,7 +17,8 @@
 - Fields: source role model session title tag tool kind cwd since until. They narrow the whole search wherever they
   stand. `-source:cron` excludes; other fields cannot be excluded. `since:` and `until:` take an ISO date or time,
   `24h`, `7d`, `2w`, `today`, `yesterday`; another value is literal text. `tool:` also asks for the words of the name.
-  `kind:` is ignored, with a notice.
+- `kind:` wants messages that hold a command, path, url, decision or todo (`kinds.py`); alone, it lists the newest of
+  them. Another value is literal text: `kind:Pod` is something to look for.
 - A box is cut at 4,096 characters, parentheses deeper than 32 count as blanks.
 """
 
@@ -27,10 +28,10 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from ..models import Filter, MessageFilter
+from ..models import Filter, MessageFilter, MessageRow
 from ..values import dataclass
 from . import analyze
-from .filters import FIELDS, TIMES, Filters, narrowed, resolve_time
+from .filters import FIELDS, Filters, filter_value, narrowed, resolve_time
 from .nodes import And, Node, Not, Or, Phrase, Term, all_of, any_of, none_of
 
 __all__ = ["And", "Node", "Not", "Or", "Phrase", "Query", "Term", "explain", "narrow", "parse", "resolve_time"]
@@ -44,7 +45,6 @@ ONLY_FILTERS = "filters narrow a search, they find nothing alone: add a word"
 ONLY_EXCLUSIONS = "only exclusions: add a word to be found"
 CUT = f"the query was cut at {MAX_LENGTH} characters"
 EXCLUDED_ALTERNATIVE = "an exclusion among alternatives was ignored"
-KIND_IGNORED = "the filter kind: is not available and was ignored"
 
 _OPERATORS = frozenset({"AND", "OR", "NOT"})
 _CURLY_QUOTES = str.maketrans("“”„", '"""')
@@ -54,7 +54,10 @@ _SHORT_HASH = r"(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,}"
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What was typed, and what it means; `node` is None when nothing can be searched for, and `problem` says why."""
+    """What was typed, and what it means.
+
+    `node` is None when there is no word to search for: either `lists`, or `problem` says what is wrong.
+    """
 
     text: str
     node: Node | None
@@ -66,6 +69,30 @@ class Query:
     def tools(self) -> tuple[str, ...]:
         """The tool names asked for by `tool:`."""
         return tuple(value for name, value in self.filters if name == "tool")
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of things asked for by `kind:`."""
+        return tuple(value for name, value in self.filters if name == "kind")
+
+    @property
+    def lists(self) -> bool:
+        """Whether it has no word, and wants all messages that hold such a thing."""
+        return self.node is None and self.problem is None
+
+    @property
+    def looks_at_rows(self) -> bool:
+        """Whether an index cannot tell alone what matches: `admits` must be asked too."""
+        return any(name in ("tool", "kind") for name, _ in self.filters)
+
+    def admits(self, row: MessageRow) -> bool:
+        """Whether the message has to do with the tools, and holds things of the kinds, that are asked for."""
+        if not self.looks_at_rows:
+            return True
+        from .kinds import holds
+        from .text import uses_tools
+
+        return uses_tools(row, self.tools) and holds(row, self.kinds)
 
 
 @cache
@@ -193,14 +220,13 @@ class _Parser:
 
     def _filter(self, lexeme: re.Match[str]) -> None:
         name, value = self._field(lexeme["field"]), lexeme["quoted"] or lexeme["value"]
-        if (name in TIMES and resolve_time(value, 0.0) is None) or (name[0] == "-" and name != "-source"):
+        meant = filter_value(name, value)
+        if meant is None:
             self._literal(f"{name}:{value}")
-        elif name == "kind":
-            self.notices.append(KIND_IGNORED)
-        else:
-            self.filters.append((name, value))
-            if name == "tool":
-                self.groups[-1].add(literal(value), negated=False)
+            return
+        self.filters.append((name, meant))
+        if name == "tool":
+            self.groups[-1].add(literal(value), negated=False)
 
     def _field(self, name: str) -> str:
         """The name of the field, with a minus when it is excluded by either sign."""
@@ -246,7 +272,7 @@ def _problem(box: str, node: Node | None, filters: Sequence[tuple[str, str]]) ->
     if node is not None:
         return None
     if filters:
-        return ONLY_FILTERS
+        return None if any(name == "kind" for name, _ in filters) else ONLY_FILTERS
     return NO_WORD if box.strip() else EMPTY
 
 

@@ -8,25 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from ..drafts import check_count
-from ..errors import NotFound
-from ..models import AUTOMATION_SOURCES, Filter, ListedSession, MessageFilter, MessageRow, Page, SessionRow
+from ..models import Filter, ListedSession, MessageFilter, MessageRow, Page, SessionRow
+from ..values import replace
 from . import analyze, rank
 from .nodes import Node, any_of
 from .query import narrow
 from .question import Question, taken_apart, understand
 from .relaxed import Candidate, Candidates, candidate, rarities_of
 from .snippet import row_snippet
-from .text import document, readable, tool_text, uses_tools
+from .text import document, readable, tool_text
 from .weigh import TUNING, Field, Tuning, asides, contents, presence, title_worths
+from .windows import Window, windows_of
 
 if TYPE_CHECKING:
     from ..db import SessionDB
 
 CANDIDATES = 200
-# When most of them are of the excluded conversation.
+# When most of them are of the excluded conversation, or must be looked at one by one.
 MANY_CANDIDATES = 2000
 # So many texts are read and weighed; of a long one its beginning.
 READ = 40
@@ -49,14 +50,6 @@ class Recalled(TypedDict):
     snippet: str
     source: str
     title: str | None
-
-
-class Window(TypedDict):
-    """A stretch of one session around hits."""
-
-    session_id: str
-    hit_ids: list[int]
-    messages: list[MessageRow]
 
 
 class RecalledSession(TypedDict):
@@ -92,16 +85,44 @@ def rank_messages(
     The search box's syntax is respected: quotes, OR, NOT and filters must hold. With `exclude_session` nothing of
     that session's lineage is found.
     """
+    return list(ranked(db, question, limit, where, messages, exclude_session, tuning))
+
+
+def ranked(
+    db: SessionDB,
+    question: str,
+    limit: int,
+    where: Filter | None = None,
+    messages: MessageFilter | None = None,
+    exclude_session: str | None = None,
+    tuning: Tuning = TUNING,
+) -> Iterator[Recalled]:
+    """`rank_messages`, one by one: a snippet takes longer than its message, and not all may be wanted."""
     check_count(limit, "limit")
     asked = understand(question)
     now = db._clock()
     scope = narrow(asked.query, where or Filter(), messages or MessageFilter(), now)
     excluded = _lineage(db, exclude_session)
+    if asked.query.lists:
+        return islice(_listed(db, question, where, messages, excluded), limit)
     found = _candidates(db, asked, scope, excluded)
     if not found.hits:
         asked = taken_apart(asked)
         found = _candidates(db, asked, scope, excluded)
     return _Ranking(db, asked, found, scope[1], tuning, now).best(limit)
+
+
+def _listed(
+    db: SessionDB, box: str, where: Filter | None, messages: MessageFilter | None, excluded: frozenset[str]
+) -> Iterator[Recalled]:
+    wanted = messages or MessageFilter()
+    found = db.search_messages(
+        box, role_filter=wanted.roles or None, since=wanted.since, until=wanted.until, where=where, limit=HITS
+    )
+    for hit in found:
+        if hit["session_id"] not in excluded:
+            facts: Mapping[str, Any] = hit
+            yield cast("Recalled", {name: facts.get(name, False) for name in Recalled.__annotations__})
 
 
 def _lineage(db: SessionDB, session_id: str | None) -> frozenset[str]:
@@ -117,7 +138,8 @@ def _candidates(
     parts = asked.parts
     if not parts:
         return Candidates((), (), 0)
-    found = db.provider.candidates(parts, *scope, CANDIDATES)
+    few = MANY_CANDIDATES if asked.query.looks_at_rows else CANDIDATES
+    found = db.provider.candidates(parts, *scope, few)
     kept = _others(found, excluded)
     if len(kept.hits) < READ and len(found.hits) == CANDIDATES:
         kept = _others(db.provider.candidates(parts, *scope, MANY_CANDIDATES), excluded)
@@ -141,13 +163,18 @@ class _Ranking:
         self.field = Field(found.hits, worths, tuning)
         self.sessions: dict[str, SessionRow] = {}
 
-    def best(self, limit: int) -> list[Recalled]:
-        promising = _ordered(self.field.hits, self.field.scores(self.now))[: max(READ, limit)]
-        rows = {row["id"]: row for hit in promising if (row := self._weighed(hit)) is not None}
+    def best(self, limit: int) -> Iterator[Recalled]:
+        promising = _ordered(self.field.hits, self.field.scores(self.now))
+        if not self.asked.query.looks_at_rows:
+            promising = promising[: max(READ, limit)]
+        weighed = ((hit, row) for hit in promising if (row := self._weighed(hit)) is not None)
+        rows = {row["id"]: row for _, row in islice(weighed, max(READ, limit))}
         found = [hit for hit in promising if hit.id in rows]
-        found += self._replies(_ordered(found, self.field.scores(self.now))[:REPLIED], rows)
+        # A question that is no decision may have one as its answer.
+        asking = promising if self.asked.query.kinds else _ordered(found, self.field.scores(self.now))
+        found += self._replies(asking[:REPLIED], rows)
         scores = self.field.scores(self.now)
-        return [self._recalled(hit, rows[hit.id], scores[hit.id]) for hit in _ordered(found, scores)[:limit]]
+        return (self._recalled(hit, rows[hit.id], scores[hit.id]) for hit in _ordered(found, scores)[:limit])
 
     def _replies(self, hits: Sequence[Candidate], rows: dict[int, MessageRow]) -> list[Candidate]:
         """What was said right after the best hits: an answer need not repeat the words of its question."""
@@ -157,13 +184,14 @@ class _Ranking:
             for row in self.db.provider.get_messages(hit.session_id, after=hit.seq, limit=self.field.tuning.reach):
                 if row["id"] not in known and self._may_stand_beside(row):
                     rows[row["id"]] = row
+                    self._title(hit.session_id)
                     found[row["id"]] = candidate(row, hit.source, 0)
         self.field.join(list(found.values()))
         return list(found.values())
 
     def _may_stand_beside(self, row: MessageRow) -> bool:
         """Whether a message without any of the words passes what was asked for."""
-        if self.asked.required or self.asked.query.tools:
+        if self.asked.required or not self.asked.query.admits(row):
             return False
         wanted, moment = self.messages, row["timestamp"]
         return (
@@ -173,9 +201,9 @@ class _Ranking:
         )
 
     def _weighed(self, hit: Candidate) -> MessageRow | None:
-        """The row of a candidate, its text weighed; None when it is gone or has to do with other tools."""
+        """The row of a candidate, its text weighed; None when it is gone or the query does not admit it."""
         row = self.db.provider.get_message(hit.id)
-        if row is None or not uses_tools(row, self.asked.query.tools):
+        if row is None or not self.asked.query.admits(row):
             return None
         body, extra = document(readable(row)[:WEIGHED_CHARACTERS], tool_text(row)[:WEIGHED_CHARACTERS])
         known, tuning = self.field.worths[hit.id], self.field.tuning
@@ -239,31 +267,41 @@ def group(
     *,
     limit: int | None = None,
     window: int = WINDOW,
+    windows: int | None = None,
     exclude_session: str | None = None,
 ) -> list[RecalledSession]:
     """Hits by conversation, in the order of its first hit, with `window` neighbours on both sides of each.
 
-    A conversation is a whole lineage. Windows that touch are one; messages that are gone are left out. Takes hits of
-    `rank_messages` and of `search_messages`.
+    A conversation is a whole lineage. Windows that touch are one; messages that are gone are left out; `windows` is
+    for how many of its hits there are any, all unless said. Takes hits of `rank_messages` and of `search_messages`.
     """
     lineages = _Lineages(db, exclude_session)
     found: dict[str, list[Mapping[str, Any]]] = {}
     for hit in hits:
         if not lineages.excluded(hit["session_id"]):
             found.setdefault(lineages.root(hit["session_id"]), []).append(hit)
-    grouped = (_conversation(db, root, own, _windows(db, own, window)) for root, own in found.items())
+    grouped = (_conversation(db, root, own, windows_of(db, own, window, windows)) for root, own in found.items())
     return list(islice((each for each in grouped if each and each["windows"]), limit))
 
 
-def recent(db: SessionDB, limit: int = 3, *, exclude_session: str | None = None) -> list[RecalledSession]:
+def recent(
+    db: SessionDB,
+    limit: int = 3,
+    *,
+    exclude_session: str | None = None,
+    where: Filter | None = None,
+    since: float | None = None,
+    until: float | None = None,
+) -> list[RecalledSession]:
     """The conversations last spoken in, each once; people's before machines'."""
     lineages = _Lineages(db, exclude_session)
+    scope = replace(where or Filter(), active_since=since, active_until=until)
     found: dict[str, str] = {}
-    for where in (Filter(exclude_sources=AUTOMATION_SOURCES), Filter(sources=AUTOMATION_SOURCES)):
-        for row in _by_activity(db, where):
+    for automated in (False, True):
+        for row in _by_activity(db, scope):
             if len(found) == limit:
                 break
-            if not lineages.excluded(row["id"]):
+            if rank.automated(row["source"]) == automated and not lineages.excluded(row["id"]):
                 found.setdefault(lineages.root(row["id"]), row["id"])
     conversations = (_conversation(db, root, (), [], latest) for root, latest in found.items())
     return [each for each in conversations if each]
@@ -315,47 +353,3 @@ def _conversation(
             "windows": windows,
         }
     )
-
-
-def _windows(db: SessionDB, hits: Sequence[Mapping[str, Any]], size: int) -> list[Window]:
-    """In the order of their best hits."""
-    windows: list[Window] = []
-    for hit in hits:
-        try:
-            around = db.get_messages_around(hit["session_id"], hit["id"], window=size)
-        except NotFound:
-            # Deleted since it was found.
-            continue
-        fresh: Window = {"session_id": hit["session_id"], "hit_ids": [hit["id"]], "messages": around}
-        windows = _joined(windows, fresh)
-    return windows
-
-
-def _joined(windows: Sequence[Window], fresh: Window) -> list[Window]:
-    """The windows with one more; those that it touches become one with it, in the place of the first."""
-    touched = [window for window in windows if _touch(window, fresh)]
-    if not touched:
-        return [*windows, fresh]
-    together = _merged([*touched, fresh])
-    kept = [together if window is touched[0] else window for window in windows]
-    return [window for window in kept if not any(window is each for each in touched)]
-
-
-def _touch(one: Window, other: Window) -> bool:
-    if one["session_id"] != other["session_id"]:
-        return False
-    (first, last), (begin, end) = _reach(one), _reach(other)
-    return begin <= last + 1 and first <= end + 1
-
-
-def _reach(window: Window) -> tuple[int, int]:
-    return window["messages"][0]["seq"] or 0, window["messages"][-1]["seq"] or 0
-
-
-def _merged(windows: Sequence[Window]) -> Window:
-    rows = {row["id"]: row for window in windows for row in window["messages"]}
-    return {
-        "session_id": windows[0]["session_id"],
-        "hit_ids": [each for window in windows for each in window["hit_ids"]],
-        "messages": sorted(rows.values(), key=lambda row: row["seq"] or 0),
-    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from heapq import nsmallest
+from typing import NamedTuple
 
 from ..models import MessageRow, SessionRow
 from ..values import dataclass
@@ -13,8 +14,7 @@ from .nodes import Node
 from .text import words
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A message that holds parts of a question: bit n of `held` stands for part n."""
 
     id: int

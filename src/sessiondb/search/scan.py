@@ -12,10 +12,13 @@ from .analyze import MAX_TOKEN
 from .match import count, found, holds
 from .nodes import Leaf, Node, Phrase, leaves
 from .query import Query
-from .text import document, readable, tool_text, uses_tools
+from .text import document, readable, tool_text
 
 # Relevance is weighed among this many matches, people's before machines', then the newest; the rest follow so.
-WEIGHED = 2000
+WEIGHED = 1000
+# So many matches of an index are looked at for what it does not know: what tools they use, what things they hold.
+LOOKED_AT = 4000
+NOT_ALL_LOOKED_AT = f"only {LOOKED_AT} messages with these words were looked at for tool: and kind:; add a rarer word"
 
 
 class _Hit(NamedTuple):
@@ -29,7 +32,7 @@ def scan(
 ) -> Matches:
     """The page of rows that match, in order; `total` counts all that do.
 
-    The query's filters are the caller's to apply, see `query.narrow`; only `tool:` is checked here.
+    The query's filters are the caller's to apply, see `query.narrow`; only `Query.admits` is asked here.
     """
     if query.node is None:
         return Matches((), 0, notices=_notices(query))
@@ -71,7 +74,7 @@ class Weighing:
         if not _any_possible(self.wanted, body, tools):
             return None
         document = _Document(body, tools)
-        if not holds(self.node, document.has) or not uses_tools(message, self.query.tools):
+        if not holds(self.node, document.has) or not self.query.admits(message):
             return None
         return [rank.frequency(document.count(leaf), len(document.body)) if leaf else 0.0 for leaf in self.scored]
 
@@ -119,7 +122,7 @@ class _Survey:
         document = _Document(body, tools)
         counts = [document.count(leaf) for leaf in self.leaves]
         self.containing = [seen + (times > 0) for seen, times in zip(self.containing, counts, strict=True)]
-        if holds(self.node, document.has) and uses_tools(message, self.query.tools):
+        if holds(self.node, document.has) and self.query.admits(message):
             self.total += 1
             frequencies = tuple(rank.frequency(times, len(document.body)) for times in counts)
             self.window.add(_Hit(message, rank.automated(session.get("source")), frequencies))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from ..models import MessageRow
-from .analyze import Span, extra, spans, unspaced
+from .analyze import Places, extra, located, unspaced
 from .match import length, positions
 from .nodes import Leaf, Node, Phrase, Term, leaves
+from .plain_snippet import CLOSE, CUT, OPEN, plain_snippet
 from .text import readable, tool_text
 
-OPEN, CLOSE, CUT = ">>>", "<<<", "..."
+__all__ = ["CLOSE", "CUT", "OPEN", "places_snippet", "row_snippet", "snippet"]
+
 # A word may be a megabyte of noise; this many characters a token are shown at most.
 _CHARACTERS = 16
 # Of a text longer than this only a part is taken to words; of its matches so many are looked at.
@@ -33,13 +35,18 @@ class _Mark(NamedTuple):
 
 def snippet(text: str, node: Node | None, *, width: int = 40) -> str:
     """About `width` words around the best matches, each as >>>match<<<; the head of the text when there is none."""
-    return _Text(text, node).snippet(width)
+    plain = plain_snippet(text, node, width, width * _CHARACTERS)
+    return _Text(text, node).snippet(width) if plain is None else plain
 
 
 def row_snippet(row: MessageRow, node: Node | None, *, width: int = 40) -> str:
     """The snippet of the message's text, or of its tool calls when only they match."""
-    body, tools = _Text(readable(row), node), tool_text(row)
-    if not tools or body.marks:
+    plain = plain_snippet(text := readable(row), node, width, width * _CHARACTERS)
+    if plain is not None:
+        return plain
+    body = _Text(text, node)
+    tools = "" if body.marks else tool_text(row)
+    if not tools:
         return body.snippet(width)
     aside = _Text(tools, node)
     return aside.snippet(width) if aside.marks or not body.text else body.snippet(width)
@@ -57,16 +64,16 @@ class _Text:
     def _look(self, node: Node | None, first: int, last: int) -> None:
         self.first = first
         self.shown = self.text[first:last]
-        self.located = spans(self.shown)
-        self.marks = _marks(self.shown, node, self.located)
+        self.words, self.places = located(self.shown)
+        self.marks = _marks(self.shown, node, self.words, self.places)
 
     def snippet(self, width: int) -> str:
-        text, located = self.shown, self.located
-        first = _best_window(self.marks, len(located), width)
-        last = min(first + width, len(located)) - 1
+        text, total = self.shown, len(self.words)
+        first = _best_window(self.marks, total, width)
+        last = min(first + width, total) - 1
         shown = [mark for mark in self.marks if first <= mark.first and mark.last <= last]
-        start = located[first][1] if first else 0
-        end = located[last][2] if 0 <= last < len(located) - 1 else len(text)
+        start = self.places(first)[0] if first else 0
+        end = self.places(last)[1] if 0 <= last < total - 1 else len(text)
         start, end = _clipped(start, end, shown, width)
         cut_before, cut_after = CUT * (self.first + start > 0), CUT * (self.first + end < len(self.text))
         return cut_before + _marked(text, start, end, shown) + cut_after
@@ -117,41 +124,57 @@ def places_snippet(text: str, places: Sequence[tuple[int, int]], *, width: int =
     return CUT * (start > 0) + _marked(text, start, end, shown) + CUT * (end < len(text))
 
 
-def _marks(text: str, node: Node | None, located: Sequence[Span]) -> list[_Mark]:
+def items_snippet(row: MessageRow, kinds: Collection[str]) -> str:
+    """The text around the first thing of these kinds, each marked; a command that a tool ran stands for itself."""
+    from .kinds import items
+
+    text, found = readable(row), items(row, kinds)
+    starts = ((text.find(item.text), item.text) for item in found)
+    places = sorted({(start, start + len(thing)) for start, thing in starts if start >= 0})
+    apart = [place for number, place in enumerate(places) if not number or place[0] >= places[number - 1][1]]
+    if found and not apart:
+        return OPEN + found[0].text + CLOSE
+    return places_snippet(text, apart)
+
+
+def _marks(text: str, node: Node | None, words: Sequence[str], places: Places) -> list[_Mark]:
     if node is None:
         return []
-    words = [token for token, _, _ in located]
     found = [
         mark
         for number, leaf in enumerate(leaves(node))
-        for mark in _leaf_marks(number, leaf, words, located) or _part_marks(number, leaf, text, located)
+        for mark in _leaf_marks(number, leaf, words, places) or _part_marks(number, leaf, text, words, places)
     ]
-    return sorted(found, key=lambda mark: (mark.start, -mark.end))
+    return sorted(found, key=lambda mark: (mark.start, -mark.end)) if len(found) > 1 else found
 
 
-def _leaf_marks(number: int, leaf: Leaf, words: Sequence[str], located: Sequence[Span]) -> list[_Mark]:
+def _leaf_marks(number: int, leaf: Leaf, words: Sequence[str], places: Places) -> list[_Mark]:
     size = length(leaf)
     return [
-        _Mark(number, at, at + size - 1, located[at][1], _end(leaf, at + size - 1, located))
+        _Mark(number, at, at + size - 1, places(at)[0], _end(leaf, at + size - 1, len(words), places))
         for at in positions(leaf, words)
     ]
 
 
-def _end(leaf: Leaf, at: int, located: Sequence[Span]) -> int:
+def _end(leaf: Leaf, at: int, total: int, places: Places) -> int:
     """The end of a found word; of a pair found by its first character, the end of that."""
-    end = located[at][2]
-    typed = leaf.tokens[-1] if isinstance(leaf, Phrase) else leaf.token
-    if leaf.prefix and len(typed) == 1 and at + 1 < len(located):
-        return min(end, located[at + 1][1]) if located[at + 1][1] > located[at][1] else end
+    start, end = places(at)
+    if leaf.prefix and at + 1 < total:
+        typed = leaf.tokens[-1] if isinstance(leaf, Phrase) else leaf.token
+        following = places(at + 1)[0]
+        if len(typed) == 1 and following > start:
+            return min(end, following)
     return end
 
 
-def _part_marks(number: int, leaf: Leaf, text: str, located: Sequence[Span]) -> Iterator[_Mark]:
+def _part_marks(number: int, leaf: Leaf, text: str, words: Sequence[str], places: Places) -> Iterator[_Mark]:
     """Identifiers of which the word is a part."""
     if isinstance(leaf, Term):
-        for at, (word, start, end) in enumerate(located):
-            if leaf.token in word and any(_fits(leaf, part) for part in extra(text[start:end])):
-                yield _Mark(number, at, at, start, end)
+        for at, word in enumerate(words):
+            if leaf.token in word:
+                start, end = places(at)
+                if any(_fits(leaf, part) for part in extra(text[start:end])):
+                    yield _Mark(number, at, at, start, end)
 
 
 def _fits(term: Term, word: str) -> bool:

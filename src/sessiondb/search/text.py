@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from ..models import MessageRow
@@ -26,7 +27,7 @@ def tool_text(row: MessageRow) -> str:
     """The names and arguments of the tools that the message calls, or of the tool that answers in it."""
     answering = row.get("tool_name")
     parts = [answering] if isinstance(answering, str) else []
-    for call in _calls(row):
+    for call in calls_of(row):
         parts += _named(call)
         parts += (part for value in _values(call, _ARGUMENT_KEYS) for part in _argument_parts(value))
     return "\n".join(parts)
@@ -36,7 +37,7 @@ def tool_names(row: MessageRow) -> list[str]:
     """The names of the tools that the message calls or answers for."""
     answering = row.get("tool_name")
     names = [answering] if isinstance(answering, str) else []
-    return names + [name for call in _calls(row) for name in _named(call)]
+    return names + [name for call in calls_of(row) for name in _named(call)]
 
 
 def uses_tools(row: MessageRow, names: Iterable[str]) -> bool:
@@ -52,8 +53,11 @@ def words(row: MessageRow) -> tuple[list[str], list[str]]:
 
 def document(body: str, tools: str) -> tuple[list[str], list[str]]:
     """`words`, of texts that are already at hand."""
-    parts = analyze.extra(f"{body}\n{tools}" if tools else body)
-    return analyze.tokens(body), analyze.tokens(tools) + parts
+    words = analyze.tokens(body)
+    if not tools:
+        return words, analyze.extra(body, words)
+    named = analyze.tokens(tools)
+    return words, named + analyze.extra(f"{body}\n{tools}", chain(words, named))
 
 
 def _text_parts(content: Any, depth: int = 0) -> Iterator[str]:
@@ -91,12 +95,19 @@ def _decoded(text: str) -> Any:
         return text
 
 
-def _calls(row: MessageRow) -> list[dict[str, Any]]:
+def calls_of(row: MessageRow) -> list[dict[str, Any]]:
+    """The tool calls of a message, each a mapping with its name and arguments."""
     calls = row.get("tool_calls")
     if isinstance(calls, str):
         calls = _decoded(calls)
     found = [call for call in ([calls] if isinstance(calls, dict) else _items(calls)) if isinstance(call, dict)]
     return [call["function"] if isinstance(call.get("function"), dict) else call for call in found]
+
+
+def arguments_of(call: dict[str, Any]) -> Any:
+    """The arguments of a tool call, read if they are JSON text."""
+    given = next(iter(_values(call, _ARGUMENT_KEYS)), None)
+    return _decoded(given) if isinstance(given, str) else given
 
 
 def _named(call: dict[str, Any]) -> list[str]:

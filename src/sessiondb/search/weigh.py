@@ -102,6 +102,13 @@ class Field:
         return {each: score for hits in sessions.values() for each, score in self._session_scores(hits, now)}
 
     def _session_scores(self, hits: list[Candidate], now: float) -> Iterator[tuple[int, float]]:
+        if len(hits) == 1 and hits[0].session_id not in self.titles:
+            # Most candidates are the only one of their conversation.
+            (hit,) = hits
+            own_worth = sum(self.worths[hit.id])
+            score = own_worth * (1 + self.tuning.session) + self.bonus.get(hit.id, 0.0)
+            yield hit.id, score * recency(now - hit.timestamp, self.tuning)
+            return
         own = {hit.seq: sum(self.worths[hit.id]) for hit in hits}
         said = self.tuning.session * self._said(hits)
         for hit in hits:

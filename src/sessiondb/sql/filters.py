@@ -63,6 +63,10 @@ def _add_equals(out: Where, where: Filter) -> None:
         value = getattr(where, name)
         if value is not None:
             out.add(f"s.{name} = :{name}", **{name: value})
+    if where.session_key_prefix is not None:
+        # Not a range: databases order text by their own rules.
+        head = "{substr}(s.session_key, 1, {length}(:key_prefix))"
+        out.add(f"{head} = :key_prefix", key_prefix=where.session_key_prefix)
     if where.cwd is not None:
         below = where.cwd.rstrip("/") + "/"
         # "0" follows "/": what starts with the directory and a slash lies between the two.

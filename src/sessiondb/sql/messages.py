@@ -25,7 +25,7 @@ from . import appends, rows
 from .adopt import LEDGER, adopt_all
 from .driver import Driver, Row, Tx, read, write
 from .escape import MARK, unescape
-from .filters import messages_where, sessions_where
+from .filters import marks, messages_where, sessions_where
 
 PLACED = f"""
     SELECT {rows.MESSAGE_LIST}
@@ -102,6 +102,12 @@ CALLS_OF_HIDDEN = """
        AND m.seq > :after
        AND m.active <> :active
 """
+KEYED = """
+    SELECT message_key, session_id
+      FROM messages
+     WHERE session_id IN (%s)
+       AND message_key IN (%s)
+"""
 RECOUNT = """
     UPDATE sessions
        SET message_count = message_count + :messages,
@@ -121,7 +127,6 @@ MEDIA = f"""
      ORDER BY id
 """
 _FIRST, _LAST = -1, 1 << 31
-_BATCH = 1000
 
 
 def remove_messages(tx: Tx, session_id: str) -> tuple[int, int] | None:
@@ -184,6 +189,15 @@ class MessagePrimitives(SessionDBProvider):
         return found + tx.rows(UNPLACED_TURNS, {"session_id": session_id})
 
     @read
+    def find_keys(self, tx: Tx, session_ids: Sequence[str], keys: Sequence[str]) -> dict[str, str]:
+        if not session_ids or not keys:
+            return {}
+        sessions, params = marks("session", session_ids)
+        names, more = marks("key", keys)
+        found = tx.rows(KEYED % (sessions, names), params | more)
+        return {unescape(key): unescape(session_id) for key, session_id in found}
+
+    @read
     def get_message(self, tx: Tx, message_id: int) -> MessageRow | None:
         found = tx.row(GET, {"id": message_id})
         return None if found is None else rows.message(found)
@@ -221,15 +235,17 @@ class MessagePrimitives(SessionDBProvider):
         return changed
 
     def stored_messages(self, session_id: str) -> Iterator[dict[str, Any]]:
-        last = _FIRST
-        while batch := self._stored_batch(session_id, last):
+        last, wanted = _FIRST, rows.AT_FIRST
+        while batch := self._stored_batch(session_id, last, wanted):
             yield from batch
-            last = batch[-1]["seq"]
+            if len(batch) < wanted:
+                break
+            last, wanted = batch[-1]["seq"], rows.fitting(batch)
         yield from self._unplaced(session_id)
 
     @read
-    def _stored_batch(self, tx: Tx, session_id: str, after: int) -> list[dict[str, Any]]:
-        params = {"session_id": session_id, "after": after, "before": _LAST, "active": 0, "limit": _BATCH, "offset": 0}
+    def _stored_batch(self, tx: Tx, session_id: str, after: int, limit: int) -> list[dict[str, Any]]:
+        params = {"session_id": session_id, "after": after, "before": _LAST, "active": 0, "limit": limit, "offset": 0}
         return [rows.stored_message(row) for row in tx.rows(PLACED % "ASC", params)]
 
     @read

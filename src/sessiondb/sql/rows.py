@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -52,6 +52,21 @@ def stored_message(row: Row) -> dict[str, Any]:
         if value.__class__ is str and not value.isascii() and MARK in value:
             return named(MESSAGE_COLUMNS, row)
     return dict(zip(MESSAGE_COLUMNS, row))  # noqa: B905
+
+
+# How many messages are asked for before it is known how long they are.
+AT_FIRST = 20
+_AT_MOST = 1000
+_CHARACTERS = 4 * 1024 * 1024
+
+
+def length(row: Mapping[str, Any]) -> int:
+    return sum([len(value) for value in row.values() if value.__class__ is str])
+
+
+def fitting(last: Sequence[Mapping[str, Any]]) -> int:
+    """How many messages like these fit into memory together; a conversation is read as many at a time."""
+    return max(1, min(_AT_MOST, _CHARACTERS * len(last) // max(1, sum(map(length, last)))))
 
 
 def message(row: Row) -> MessageRow:

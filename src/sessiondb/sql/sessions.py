@@ -69,6 +69,11 @@ SET_TITLE = """
        SET title = :title, title_source = :source
      WHERE id = :id
 """
+PLACE = """
+    UPDATE sessions
+       SET last_message_id = :place
+     WHERE id = :id
+"""
 ADD_TAG = """
     INSERT INTO tags (session_id, tag)
     VALUES (:id, :tag)
@@ -83,6 +88,12 @@ TAGS = """
     SELECT tag
       FROM tags
      WHERE session_id = :id
+     ORDER BY tag
+"""
+ALL_TAGS = """
+    SELECT tag, COUNT(*)
+      FROM tags
+     GROUP BY tag
      ORDER BY tag
 """
 _FIRST_PROMPT = """(
@@ -192,6 +203,11 @@ class SessionPrimitives(SessionDBProvider):
         condition = f" AND {unless_set} IS NULL" if unless_set else ""
         return tx.run(f"UPDATE sessions SET {assignments} WHERE id = :id{condition}", {**changes, "id": session_id}) > 0
 
+    @write
+    def place_sessions(self, tx: Tx, places: Mapping[str, int]) -> None:
+        for session_id, place in places.items():
+            tx.run(PLACE, {"id": session_id, "place": place})
+
     def _check_parent(self, tx: Tx, session_id: str, parent: str) -> None:
         if tx.row(STATE, {"id": parent}) is None:
             raise no_session(parent)
@@ -287,6 +303,10 @@ class SessionPrimitives(SessionDBProvider):
         for tag in remove:
             tx.run(REMOVE_TAG, {"id": session_id, "tag": tag})
         return tags_of(tx, session_id)
+
+    @read
+    def list_tags(self, tx: Tx) -> dict[str, int]:
+        return {unescape(tag): int(count) for tag, count in tx.rows(ALL_TAGS)}
 
     @read
     def _tags(self, tx: Tx, session_id: str) -> list[str]:

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from ..backends.memory import MemoryProvider
+from ..bindings import Binding, Handover
 from ..db import SessionDB
+from ..drafts import draft
 from ..models import Filter, SearchHit
 from ..provider import SessionDBProvider
 from .clock import FakeClock
@@ -140,7 +142,7 @@ class Machine(RuleBasedStateMachine):
 
     # --- messages ---
 
-    @rule(name=ids, batch=batches, expected=st.one_of(st.none(), st.none(), numbers))
+    @rule(name=ids, batch=batches, expected=st.one_of(st.none(), numbers))
     def append(self, name: str, batch: list[dict[str, Any]], expected: int | None) -> None:
         self.agree(lambda db: positions_of(db, db.append_messages(name, batch, expected_seq=expected)))
 
@@ -211,6 +213,25 @@ class Machine(RuleBasedStateMachine):
     def note(self, key: str, value: str | None) -> None:
         self.agree(lambda db: db.set_meta(key, value))
         self.agree(lambda db: db.get_meta(key))
+
+    # --- bindings ---
+
+    @rule(key=ids, name=st.one_of(st.none(), ids), rev=numbers, left=ids, end=ids, batch=batches, begin=st.booleans())
+    def bind(
+        self, key: str, name: str | None, rev: int, left: str, end: str, batch: list[dict[str, Any]], begin: bool
+    ) -> None:
+        def swapped(db: SessionDB) -> Any:
+            known = db.provider.get_binding(key)
+            # Sometimes somebody was faster.
+            old = None if rev == 0 else known
+            new = Binding(key, "telegram", "dm", "1", None, None, name, f'{{"rev":{rev}}}', 1.0, 1.0)
+            drafts = [draft(each, 1.0, 10_000) for each in batch]
+            last_words = [draft(each, 1.0, 10_000) for each in batch[:1]]
+            created = {"id": name, "source": "telegram", "started_at": 2.0} if begin and name else None
+            handover = Handover((left, last_words) if rev > 4 else None, (end, "reset", 3.0), None, created, drafts)
+            return db.provider.swap_binding(old, new, handover), db.provider.list_bindings()
+
+        self.agree(swapped)
 
     # --- questions ---
 

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from sessiondb.backends.memory import MemoryProvider
 from sessiondb.errors import Busy, Closed, Corrupt, DiskFull, Invalid, NotSupported, Unavailable
 from sessiondb.models import Draft, Filter
-from sessiondb.provider import Features
+from sessiondb.provider import Features, SessionDBProvider
 
 __all__ = ["JournalProvider"]
 
@@ -127,12 +127,18 @@ class JournalProvider(MemoryProvider):
             os.ftruncate(self._journal.fileno(), start)
             self._journal.seek(start)
 
+    # What takes a function has no place in the journal.
+    revise = SessionDBProvider.revise
+    revise_trash = SessionDBProvider.revise_trash
+
     add_usage = _written("add_usage")
     append = _written("append")
     clear_messages = _written("clear_messages")
     create_session = _written("create_session")
     delete_sessions = _written("delete_sessions")
     empty_trash = _written("empty_trash")
+    merge = _written("merge")
+    put_import_files = _written("put_import_files")
     replace_messages = _written("replace_messages")
     restore = _written("restore")
     rotate = _written("rotate")

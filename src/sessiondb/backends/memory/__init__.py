@@ -10,9 +10,12 @@ from typing import Any
 
 from ...errors import NotSupported
 from ...provider import Features
+from .bindings import Bindings
 from .facts import Facts
 from .lineage import Lineage
+from .merging import Merging
 from .messages import Messages
+from .revision import Revision
 from .sessions import Sessions
 from .tables import Tables
 from .trash import Trash
@@ -20,11 +23,11 @@ from .trash import Trash
 __all__ = ["MemoryProvider"]
 
 
-class MemoryProvider(Sessions, Lineage, Messages, Trash, Facts):
+class MemoryProvider(Sessions, Lineage, Messages, Merging, Revision, Trash, Facts, Bindings):
     """Keeps sessions as long as it is open."""
 
     name = "memory"
-    features = Features(persistent=False, multi_process=False, read_only=False)
+    features = Features(persistent=False, multi_process=False, read_only=False, bindings=True, revision=True)
 
     @classmethod
     def is_available(cls) -> bool:

@@ -61,6 +61,35 @@ def wipe(session: Session) -> None:
     session.media_refs.clear()
 
 
+def rewrite(tables: Tables, session: Session, row: Row, draft: Draft) -> None:
+    """Put a draft in the place of a message, at its position; the row is new, what was hidden stays hidden."""
+    values = session.values
+    calls = sum(call["message_id"] == row["id"] for call in session.tool_calls)
+    values["message_count"] -= 1 if row["active"] else 0
+    values["tool_call_count"] -= calls if row["active"] else 0
+    values["ledger"] = ledger.minus(values["ledger"], [row["term"]])
+    session.tool_calls = [call for call in session.tool_calls if call["message_id"] != row["id"]]
+    session.media_refs = [each for each in session.media_refs if each["message_id"] != row["id"]]
+    last_seq, last_active = values["last_seq"], values["last_active"]
+    at = session.messages.index(row)
+    draft.seq, draft.active = row["seq"], 1 if row["active"] and draft.active else 0
+    _add(tables, session, draft)
+    session.messages[at] = session.messages.pop()
+    values["last_seq"], values["last_active"] = last_seq, last_active
+    _answer_again(session, session.messages[at], draft)
+
+
+def _answer_again(session: Session, message: Row, draft: Draft) -> None:
+    """Give the calls that the message makes or answers the result that is there for them."""
+    wanted = {call["call_id"] for call in draft.calls} | {message["tool_call_id"]}
+    results = {each["tool_call_id"]: each for each in session.messages if each["role"] == "tool"}
+    for call in session.tool_calls:
+        if call["call_id"] is not None and call["call_id"] in wanted and call["call_id"] in results:
+            result = results[call["call_id"]]
+            call["status"], call["completed_at"] = "completed", result["timestamp"]
+            call["result_summary"] = summary(result["content"], result["content_type"])
+
+
 def _add(tables: Tables, session: Session, draft: Draft) -> int:
     seq: int = session.values["last_seq"] + 1 if draft.seq is None else draft.seq
     row: Row = {

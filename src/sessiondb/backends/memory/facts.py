@@ -12,7 +12,7 @@ from ...rows import session_row
 from .selection import select
 from .tables import MemoryBase, Row, Session, by_start, read, write
 
-SCHEMA_VERSION = 1001
+SCHEMA_VERSION = 1002
 COSTS = ("estimated_cost_usd", "actual_cost_usd")
 
 
@@ -51,7 +51,7 @@ class Facts(MemoryBase):
             "messages": self.count_messages(),
             "sources": dict(sorted(sources.items(), key=lambda counted: (-counted[1], counted[0]))),
             "size_bytes": 0,
-            "index_bytes": None,
+            "index_bytes": 0,
         }
 
     @read

@@ -57,6 +57,7 @@ def _matches(session: Session, where: Filter) -> bool:
     return (
         _listed(values, where)
         and all(getattr(where, name) in (None, values[name]) for name in EQUAL)
+        and _begins(values["session_key"], where.session_key_prefix)
         and session.tags.issuperset(where.tags)
         and _below(values["cwd"], where.cwd)
         and _contains(values["title"], where.title_contains)
@@ -94,6 +95,10 @@ def _below(path: str | None, directory: str | None) -> bool:
     if directory is None:
         return True
     return path is not None and (path == directory or path.startswith(directory.rstrip("/") + "/"))
+
+
+def _begins(key: str | None, prefix: str | None) -> bool:
+    return prefix is None or (key is not None and key.startswith(prefix))
 
 
 def _contains(title: str | None, part: str | None) -> bool:

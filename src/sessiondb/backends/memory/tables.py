@@ -10,6 +10,7 @@ from functools import wraps
 from threading import RLock
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from ...bindings import Binding
 from ...errors import Closed, NotFound, TitleTaken
 from ...provider import SessionDBProvider
 
@@ -44,6 +45,8 @@ class Tables:
     sessions: dict[str, Session] = field(default_factory=dict)
     trash: list[Deleted] = field(default_factory=list)
     meta: dict[str, str] = field(default_factory=dict)
+    bindings: dict[str, Binding] = field(default_factory=dict)
+    import_files: dict[str, Row] = field(default_factory=dict)
     last_ids: Counter[str] = field(default_factory=Counter)
     last_write: float | None = None
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from ...errors import Invalid
 
@@ -23,9 +23,15 @@ class Address:
     database: str = ""
     unix_socket: str | None = None
     options: tuple[tuple[str, Any], ...] = ()
+    # Further nodes of the same cluster, asked in this order when the first does not answer.
+    others: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def nodes(self) -> tuple[Address, ...]:
+        return (self, *(replace(self, host=host, port=port, others=()) for host, port in self.others))
 
     def __str__(self) -> str:
-        place = self.unix_socket or f"{self.host}:{self.port}"
+        place = self.unix_socket or ",".join(f"{host}:{port}" for host, port in ((self.host, self.port), *self.others))
         return f"{self.database} at {self.user}@{place}" if self.user else f"{self.database} at {place}"
 
     def arguments(self) -> dict[str, Any]:
@@ -56,16 +62,18 @@ def address(dsn: str | None, **given: Any) -> Address:
 def _of_url(dsn: str) -> dict[str, Any]:
     try:
         parts = urlsplit(dsn)
-        port = parts.port
+        first, others = _nodes(parts)
+        port = first.port
     except ValueError as exc:
         raise Invalid(f"the server's URL cannot be read: {exc}") from None
     if parts.scheme not in SCHEMES:
         raise Invalid(f"the server's URL must begin with mysql:// or mariadb://, not {parts.scheme or 'nothing'!r}")
     named = {
-        "host": parts.hostname,
+        "host": first.hostname,
         "port": port,
-        "user": unquote(parts.username or ""),
-        "password": unquote(parts.password or ""),
+        "others": others,
+        "user": unquote(first.username or ""),
+        "password": unquote(first.password or ""),
         "database": unquote(parts.path.lstrip("/")),
     }
     options = dict(parse_qsl(parts.query))
@@ -78,6 +86,13 @@ def _of_url(dsn: str) -> dict[str, Any]:
     if options:
         values["options"] = tuple((name, _typed(name, value)) for name, value in sorted(options.items()))
     return values
+
+
+def _nodes(parts: SplitResult) -> tuple[SplitResult, tuple[tuple[str, int], ...]]:
+    """The first host of a URL, and the others: `mysql://me@one:3306,two:3307/agents`."""
+    secret, at, hosts = parts.netloc.rpartition("@")
+    first, *rest = (parts._replace(netloc=f"{secret}{at}{host}") for host in hosts.split(","))
+    return first, tuple((each.hostname or "localhost", each.port or 3306) for each in rest)
 
 
 def _typed(name: str, value: str) -> Any:

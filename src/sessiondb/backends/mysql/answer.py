@@ -14,8 +14,8 @@ from ...search import rank
 from ...search.match import holds, matches
 from ...search.nodes import And, Leaf, Node, Not, Or, Phrase, leaves
 from ...search.query import Query
-from ...search.scan import WEIGHED
-from ...search.text import uses_tools, words
+from ...search.scan import LOOKED_AT, NOT_ALL_LOOKED_AT, WEIGHED
+from ...search.text import words
 from ...sql import rows
 from ...sql.driver import Row, Tx
 from ...sql.filters import marks, messages_where, sessions_where
@@ -77,7 +77,12 @@ class Answer:
 
     def found(self, page: Page, order: SearchOrder, now: float) -> Matches:
         size = _wanted(page, order)
+        if self.query.looks_at_rows and size is not None:
+            size = max(size, LOOKED_AT)
         hits = self._whole(order, size)
+        notices = self.query.notices
+        if self.query.looks_at_rows and len(hits) == size:
+            notices = (*notices, NOT_ALL_LOOKED_AT)
         total = self._estimated(hits, size)
         long_hits = self._long() if self.has_chunks() else []
         candidates = hits + long_hits
@@ -90,7 +95,7 @@ class Answer:
         ordered = _ordered(hits, order, now)
         end = None if page.limit is None else page.offset + page.limit
         shown = self._page(ordered[page.offset : end], now)
-        return Matches(shown, total, notices=self.query.notices)
+        return Matches(shown, total, notices=notices)
 
     # --- who matches ---
 
@@ -193,12 +198,12 @@ class Answer:
     def _checked(self, hits: list[Hit]) -> list[Hit]:
         """What neither index nor condition can tell, asked of the messages themselves."""
         cut = any(leaf.prefix and is_cut(_last(leaf)) for leaf in all_leaves(self.node))
-        if not cut and not self.query.tools:
+        if not cut and not self.query.looks_at_rows:
             return hits
         kept = {
             row["id"]
             for row in self._messages(hits)
-            if uses_tools(row, self.query.tools) and (not cut or matches(self.node, *words(row)))
+            if self.query.admits(row) and (not cut or matches(self.node, *words(row)))
         }
         return [hit for hit in hits if hit.id in kept]
 

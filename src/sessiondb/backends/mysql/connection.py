@@ -86,13 +86,18 @@ class Connection:
 
     def _prepare(self, lock_wait: int) -> None:
         version, packet, step = self.query("SELECT VERSION(), @@max_allowed_packet, @@auto_increment_increment")[0]
-        self.version, self.max_packet, self.id_step = str(version), int(packet), int(step)
+        self.version, self.max_packet, self._id_step = str(version), int(packet), int(step)
+        # A cluster gives each node its own ids, in steps as wide as it has nodes now.
+        self.is_node = self.query("SHOW GLOBAL VARIABLES LIKE 'wsrep_on'")[:1] == [("wsrep_on", "ON")]
         # Dates of tables are cached for a day there, and the next message id is one of them.
         live = "" if self.is_mariadb else ", information_schema_stats_expiry = 0"
         self.query(
             "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',"
             f" innodb_lock_wait_timeout = {lock_wait}, group_concat_max_len = 1048576{live}"
         )
+
+    def id_step(self) -> int:
+        return int(self.query("SELECT @@auto_increment_increment")[0][0]) if self.is_node else self._id_step
 
     @property
     def is_mariadb(self) -> bool:
@@ -170,8 +175,11 @@ class MySQLTx:
         ids: list[int] = []
         with self.connection.raw.cursor() as cursor:
             for batch in self._batches(cursor, found[1], params):
+                step = self.connection.id_step() if len(batch) > 1 else 1
                 self._send(cursor, f"{text[: found.start(1)]}{', '.join(batch)}")
-                first, step = int(cursor.lastrowid), self.connection.id_step
+                first = int(cursor.lastrowid)
+                if len(batch) > 1 and self.connection.id_step() != step:
+                    raise faults.DriverError(faults.DEADLOCK, "a node came or went, and with it the step of ids")
                 ids += range(first, first + step * len(batch), step)
         return ids
 

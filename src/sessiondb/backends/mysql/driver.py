@@ -34,7 +34,15 @@ class MySQLDriver:
         self.retries = 0
 
     def _connect(self) -> Connection:
-        return Connection(self.address, self.deadline, self.deadline)
+        """A connection to the first node that answers."""
+        *others, last = self.address.nodes
+        for node in others:
+            try:
+                return Connection(node, self.deadline, self.deadline)
+            except (faults.DriverError, OSError) as exc:
+                if not isinstance(exc, OSError) and faults.number(exc) not in (*faults.UNREACHABLE, *faults.LOST):
+                    raise
+        return Connection(last, self.deadline, self.deadline)
 
     def prepare(self, *, upgrade: bool) -> tuple[schema.Kind, int]:
         """Make the database usable, and tell what it is and how large a packet may be. Does not wait for a server."""
@@ -91,8 +99,8 @@ class MySQLDriver:
             result = work(tx)
             if isolation == WRITE:
                 tx.index()
-        except BaseException:
-            if connection.rollback():
+        except BaseException as exc:
+            if faults.number(exc) != faults.UNREADY and connection.rollback():
                 self.pool.give_back(connection)
             else:
                 self.pool.discard(connection)

@@ -9,15 +9,19 @@ from ... import errors
 DriverError = pymysql.err.MySQLError
 
 DUPLICATE = 1062
+DEADLOCK = 1213
 # The server undid the transaction (or it is undone here): run it again.
-CONTENDED = frozenset({1205, 1213, 1020, 1637})
+CONTENDED = frozenset({1205, DEADLOCK, 1020, 1637})
 # The connection is gone, and with it what was not committed.
 LOST = frozenset({0, 1053, 1152, 1184, 1927, 2006, 2013, 2014, 2055, 4031})
+# A node of a cluster that is not (or no longer) part of it.
+UNREADY = 1047
 # Nobody answers, or nobody may come in now.
-UNREACHABLE = frozenset({1040, 1203, 2002, 2003, 2005})
+UNREACHABLE = frozenset({1040, 1203, 2002, 2003, 2005, UNREADY})
 
 _MEANING: dict[int, tuple[type[errors.SessionDBError], str]] = {
     1020: (errors.Busy, "other writers hold the rows of {address}; try again"),
+    UNREADY: (errors.Unavailable, "the node of {address} is not part of its cluster now; name other nodes beside it"),
     1205: (errors.Busy, "other writers held the rows of {address} until the deadline; try again"),
     1213: (errors.Busy, "writers of {address} blocked each other until the deadline; try again"),
     1040: (errors.Busy, "the server of {address} takes no more connections; raise max_connections or lower pool_size"),

@@ -37,6 +37,13 @@ _SIZE = """
       FROM information_schema.tables
      WHERE table_schema = DATABASE()
 """
+# InnoDB keeps the words of a full-text index in tables of its own, which are not told here.
+_INDEX_SIZE = """
+    SELECT COALESCE(SUM(data_length + index_length), 0)
+      FROM information_schema.tables
+     WHERE table_schema = DATABASE()
+       AND table_name IN ('search_words', 'search_chunks')
+"""
 _SETTINGS = """
     SELECT VERSION(), @@max_allowed_packet, @@innodb_flush_log_at_trx_commit, @@sync_binlog
 """
@@ -65,7 +72,7 @@ class _Closed:
 
 class MySQLProvider(SQLProvider):
     name = "mysql"
-    features = Features(indexed_search=True)
+    features = Features(indexed_search=True, bindings=True, revision=True)
 
     def __init__(self) -> None:
         self.driver: Driver = _Closed()
@@ -180,7 +187,13 @@ class MySQLProvider(SQLProvider):
     # --- facts ---
 
     def size_bytes(self) -> int:
-        found = self.driver.read(lambda tx: tx.row(_SIZE))
+        return self._bytes(_SIZE)
+
+    def index_bytes(self) -> int:
+        return self._bytes(_INDEX_SIZE)
+
+    def _bytes(self, sql: str) -> int:
+        found = self.driver.read(lambda tx: tx.row(sql))
         return int(found[0]) if found else 0
 
     def health(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from ...search import analyze
 from . import faults
 from .connection import Connection
 
-VERSION = 1001
+VERSION = 1002
 OWNER = "sessiondb"
 
 _NAME = re.compile(r"(\d{4})_\w+\.sql")
@@ -145,7 +145,7 @@ def _install(connection: Connection, kind: Kind) -> None:
 def _refusal(exc: faults.DriverError, connection: Connection) -> errors.SessionDBError:
     if faults.number(exc) in (1044, 1142, 1227):
         return errors.Unavailable(
-            f"the user of {connection.address} may not create tables; open the store once as a user with "
-            "CREATE, ALTER, INDEX and REFERENCES, or ask for these rights"
+            f"the user of {connection.address} may not create tables or views; open the store once as a user with "
+            "CREATE, CREATE VIEW, SHOW VIEW, DROP, ALTER, INDEX and REFERENCES, or ask for these rights"
         )
     return faults.translated(exc, connection.address)

@@ -12,6 +12,7 @@ from ...sql.appends import INSERT_PLACED
 from ...sql.dialect import Dialect
 from ...sql.driver import Params, Row
 from ...sql.escape import SURROGATES_AND_NUL, escape
+from . import copying
 from .index.vectors import index_rows
 
 Connection = psycopg.Connection[Row]
@@ -23,14 +24,10 @@ _INTO = re.compile(r"\s*INSERT INTO (\w+)")
 def storable(params: Params) -> Mapping[str, Any]:
     """The same parameters, escaped where needed: PostgreSQL holds neither lone surrogates nor NUL."""
     for value in params.values():
-        if value.__class__ is str and not is_safe(value):
+        if value.__class__ is str and not copying.is_safe(value):
             return {name: escape(item, SURROGATES_AND_NUL) if isinstance(item, str) else item
                     for name, item in params.items()}  # fmt: skip
     return params
-
-
-def is_safe(text: str) -> bool:
-    return "\0" not in text if text.isascii() else not SURROGATES_AND_NUL.search(text)
 
 
 class PostgresTx:
@@ -61,6 +58,11 @@ class PostgresTx:
         return None if found is None else int(found[0])
 
     def insert_many(self, sql: str, params: Sequence[Params]) -> list[int]:
+        if sql is INSERT_PLACED and len(params) >= copying.ENOUGH:
+            return copying.copied(self, params)
+        if sql in copying.ATTACHED and len(params) >= copying.ENOUGH:
+            copying.copy_attached(self, sql, params)
+            return []
         cursor = self.connection.cursor()
         text = self.dialect.text(f"{sql} RETURNING {_id_of(sql)}").encode()
         cursor.executemany(text, [storable(each) for each in params], returning=True)

@@ -19,7 +19,7 @@ LOCK_SECONDS = 10.0
 def prepare(options: Options, pool: Pool | None, *, upgrade: bool, wish: trigrams.Wish) -> bool:
     """Check the server and install what is missing; whether there is an index of letters. Raises a typed error."""
     patience = max(1.0, min(LOCK_SECONDS, options.deadline))
-    with _connection(options, pool) as connection:
+    with opened(options, pool) as connection:
         try:
             _check_encoding(connection, options)
             new = schema.ensure(connection, options.schema, upgrade=upgrade, lock_seconds=patience)
@@ -34,7 +34,8 @@ def prepare(options: Options, pool: Pool | None, *, upgrade: bool, wish: trigram
 
 
 @contextmanager
-def _connection(options: Options, pool: Pool | None) -> Iterator[Connection]:
+def opened(options: Options, pool: Pool | None) -> Iterator[Connection]:
+    """A connection of one's own, or one of the caller's pool."""
     if pool is None:
         with closing(connect(options)) as connection:
             yield connection

@@ -98,7 +98,7 @@ class Pools:
     def __init__(self, options: Options, lent: Pool | None) -> None:
         self.options = options
         self.place = place(options.dsn) if options.dsn else "PostgreSQL"
-        self._lent = lent
+        self.lent = lent
         self._inherited: list[Pool] = []
         self._own: Pool | None = None if lent is not None else self._opened()
 
@@ -119,8 +119,8 @@ class Pools:
         return pool
 
     def current(self) -> Pool:
-        if self._lent is not None:
-            return self._lent
+        if self.lent is not None:
+            return self.lent
         if self._own is None:
             raise errors.Closed("the store is closed; open it again")
         if self._pid != os.getpid():

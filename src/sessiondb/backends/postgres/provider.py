@@ -18,6 +18,7 @@ from ...sql import appends
 from ...sql.driver import Driver, Tx
 from ...sql.provider import SQLProvider
 from ...sql.trash import TrashPrimitives
+from .replica import Routed, lists_on_replica
 
 if TYPE_CHECKING:
     from ...search.nodes import Node
@@ -39,6 +40,7 @@ SIZE = """
      WHERE c.relnamespace = to_regnamespace(:schema)
        AND c.relkind = 'r'
 """
+INDEX_SIZE = f"{SIZE} AND c.relname = 'search_tokens'"
 FACTS = """
     SELECT current_setting('server_version'), current_setting('synchronous_commit'), COUNT(*),
            COALESCE(SUM(message_count), 0)
@@ -56,14 +58,17 @@ class _Closed:
         raise errors.Closed("the store is closed; open it again")
 
 
+@lists_on_replica
 class PostgreSQLProvider(SQLProvider):
     name = "postgresql"
-    features = Features(indexed_search=True)
+    features = Features(indexed_search=True, bindings=True, revision=True)
 
     def __init__(self) -> None:
         self.schema = "public"
         self.driver: Driver = _Closed()
         self._engine: Engine | None = None
+        self._routed: Routed | None = None
+        self._trigrams: Any = "auto"
 
     @classmethod
     def is_available(cls) -> bool:
@@ -73,6 +78,7 @@ class PostgreSQLProvider(SQLProvider):
         self,
         *,
         dsn: str = "",
+        read_dsn: str = "",
         pool: Pool | None = None,
         pool_size: int = 10,
         max_overflow: int = 5,
@@ -90,6 +96,7 @@ class PostgreSQLProvider(SQLProvider):
         `pool` is the caller's psycopg_pool and stays his. Behind a transaction pooler set `prepare_threshold=None`.
         `trigrams` is the index for parts of words and words with slips: "auto" makes it with a new store where the role
         may, "on" makes it or raises, "off" does without.
+        `read_dsn` names a standby: lists and searches are read there when it has seen what this handle wrote.
         Media files are kept on this machine, in `media_directory`, or in the home under the schema's name.
         """
         if self._engine is not None:
@@ -101,11 +108,14 @@ class PostgreSQLProvider(SQLProvider):
         self.schema = _checked(schema, synchronous_commit, pool_size, max_overflow)
         if trigrams not in _TRIGRAMS:
             raise errors.Invalid(f"trigrams must be one of {', '.join(_TRIGRAMS)}, not {trigrams!r}")
+        self._trigrams = trigrams
         options = Options(
             dsn, schema, pool_size, max_overflow, float(deadline), synchronous_commit, prepare_threshold, read_only
         )
         self.media_directory = media_directory or os.path.join(home_directory(os.environ), "media", quote(schema, ""))
         self._engine = self.driver = self._opened(options, pool, upgrade and not read_only, trigrams)
+        if read_dsn:
+            self._routed = self.driver = Routed(self._engine, options, read_dsn)
 
     def _opened(self, options: Options, pool: Pool | None, upgrade: bool, trigrams: Any) -> Engine:
         from .engine import Engine
@@ -124,6 +134,9 @@ class PostgreSQLProvider(SQLProvider):
         if self._engine is not None:
             held, self._engine, self.driver = self._engine, None, _Closed()
             held.close()
+        if self._routed is not None:
+            routed, self._routed = self._routed, None
+            routed.close()
 
     # --- what differs from the core ---
 
@@ -215,21 +228,43 @@ class PostgreSQLProvider(SQLProvider):
         return scan_text(rows, pattern, mode, page, deadline)
 
     def update_index(self, tick: Callable[[int, int], None] | None = None) -> None:
-        """Make the words of all messages again, when another version of the analysis made them."""
+        """Make the index that a load put off, and the words again when another version of the analysis made them."""
         from .index.rebuild import is_stale, rebuild
 
+        self._make_up()
         if not self.driver.read(is_stale):
             super().update_index(tick)
         else:
             rebuild(self.driver.write, tick)
 
+    def expect_load(self) -> None:
+        if self._engine is not None and not self._engine.options.read_only:
+            from .postponed import put_off
+
+            put_off(self._engine.options, self._engine.pools.lent, self._trigrams)
+
+    def _make_up(self) -> None:
+        if self._engine is None or self._engine.options.read_only:
+            return
+        from .postponed import is_due, make_up
+
+        if self._engine.read(lambda tx: is_due(tx, self.schema)):
+            has_letters = make_up(self._engine.options, self._engine.pools.lent, self._trigrams)
+            self.features = replace(self.features, indexed_text_search=has_letters)
+
     # --- facts ---
 
     def size_bytes(self) -> int:
+        return self._bytes(SIZE)
+
+    def index_bytes(self) -> int:
+        return self._bytes(INDEX_SIZE)
+
+    def _bytes(self, sql: str) -> int:
         def size(tx: Tx) -> int:
             from .dialect import quoted
 
-            found = tx.row(SIZE, {"schema": quoted(self.schema)})
+            found = tx.row(sql, {"schema": quoted(self.schema)})
             return int(found[0]) if found else 0
 
         return self.driver.read(size)
@@ -250,6 +285,7 @@ class PostgreSQLProvider(SQLProvider):
             "messages": int(messages),
             "size_bytes": self.size_bytes(),
             **(self._engine.facts() if self._engine else {}),
+            **(self._routed.facts() if self._routed else {}),
         }
 
 

@@ -11,7 +11,7 @@ from ...search import analyze
 from .connection import Connection
 from .dialect import quoted
 
-VERSION = 1001
+VERSION = 1002
 # "sessiondb" as a number of 63 bits: the lock under which schemas are installed, one at a time.
 LOCK = 0x73657373696F6E64 & (2**63 - 1)
 

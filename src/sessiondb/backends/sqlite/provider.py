@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ... import errors
-from ...models import Filter, Matches, MessageFilter, Page, SearchOrder, SessionRow
-from ...provider import Features
+from ...models import Draft, Filter, Matches, MessageFilter, Page, SearchOrder, SessionRow
+from ...provider import Change, Features
 from ...sql.driver import Driver, Tx
 from ...sql.provider import SQLProvider
 from ...values import replace
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 SCANNED = "the search index could not be used; the answer was read from the messages themselves"
+INDEXED_AFTER = 1000
 _SYNCHRONOUS = ("FULL", "NORMAL", "EXTRA")
 
 
@@ -52,11 +53,13 @@ class Handle:
 
 class SQLiteProvider(SQLProvider):
     name = "sqlite"
-    features = Features(indexed_search=True)
+    features = Features(indexed_search=True, bindings=True, revision=True)
 
     def __init__(self) -> None:
         self.path: str | None = None
         self.driver: Driver = _Closed()
+        # Messages of imported sessions since the index was last looked after.
+        self._brought = 0
 
     @classmethod
     def is_available(cls) -> bool:
@@ -96,6 +99,35 @@ class SQLiteProvider(SQLProvider):
         if isinstance(self.driver, Handle):
             held, self.driver = self.driver, _Closed()
             store.release(held.engine)
+
+    def create_session(
+        self, row: Mapping[str, Any], messages: Sequence[Draft] = (), *, tags: Sequence[str] = ()
+    ) -> bool:
+        created = super().create_session(row, messages, tags=tags)
+        if messages and isinstance(self.driver, Handle):
+            self._index_along(self.driver.engine, len(messages))
+        return created
+
+    def _index_along(self, engine: Engine, brought: int) -> None:
+        """Sessions that come with their messages are imported, many of them: the index follows in steps."""
+        self._brought += brought
+        if self._brought >= INDEXED_AFTER:
+            from .index.background import index_along
+
+            self._brought = 0
+            index_along(engine)
+
+    def revise(self, session_id: str, positions: Sequence[int], change: Change) -> int:
+        self._overwrite_what_goes()
+        return super().revise(session_id, positions, change)
+
+    def revise_trash(self, change: Change) -> int:
+        self._overwrite_what_goes()
+        return super().revise_trash(change)
+
+    def _overwrite_what_goes(self) -> None:
+        """Texts are changed so that nobody reads the old ones: from now on this process leaves none in free space."""
+        self.driver.write(lambda tx: tx.row("PRAGMA secure_delete = ON"))
 
     def search(
         self, query: Query, where: Filter, messages: MessageFilter, page: Page, order: SearchOrder, now: float

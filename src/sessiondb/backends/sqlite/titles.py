@@ -11,20 +11,20 @@ from ...search.text import document
 from ...sql.driver import Tx
 from ...sql.escape import unescape
 
-# Of ASCII text the words are parts of its lower case; other titles are looked at one by one.
+# Of ASCII text the words are parts, upper or lower case, as LIKE compares; other titles are looked at one by one.
 CANDIDATES = """
     SELECT id, title
       FROM sessions
      WHERE title IS NOT NULL
-       AND (length(CAST(title AS BLOB)) <> length(title) OR (%s))
+       AND (octet_length(title) <> length(title) OR (%s))
      ORDER BY title
 """
 
 
 def titled(tx: Tx, node: Node) -> list[str]:
     """The ids of the sessions whose title matches."""
-    words = {f"word{number}": token for number, token in enumerate(_required(node))}
-    conditions = " AND ".join(f"instr(lower(title), :{name}) > 0" for name in words) or "1 = 1"
+    words = {f"word{number}": f"%{token}%" for number, token in enumerate(_required(node))}
+    conditions = " AND ".join(f"title LIKE :{name}" for name in words) or "1 = 1"
     found = tx.rows(CANDIDATES % conditions, words)
     return [unescape(each) for each, title in found if matches(node, *document(unescape(title), ""))]
 

@@ -14,6 +14,7 @@ from ..clock import FakeClock
 from ..requires import leave_out_what_does_not_apply
 from .appending import BatchLaws, ExpectationLaws, KeyLaws
 from .base import LawBase, NewSession, NewStore, OpenProvider
+from .bindings import BindingLaws, HandoverLaws, NoBindingLaws
 from .closed import ClosedLaws
 from .exact import ExactLaws
 from .facts import HealthLaws, InsightLaws, MetaLaws, StatsLaws
@@ -22,10 +23,13 @@ from .ledger import LedgerLaws, TamperLaws
 from .life import LifeLaws
 from .lineage import FamilyLaws, RelationLaws, RotationLaws, TipLaws
 from .listing import ChildrenLaws, FilterLaws, OrderLaws, PreviewLaws
+from .merging import ImportFileLaws, MergeLaws, NativeLaws
 from .messages import CounterLaws, MessageLaws, PageLaws
+from .moving import CatalogueLaws, LoadLaws
 from .oracle import OracleLaws
+from .revision import RevisionLaws
 from .rewriting import ClearLaws, ForkLaws, ReplaceLaws, RewindLaws
-from .search import HitLaws, NarrowLaws, SearchOrderLaws, WordLaws
+from .search import HitLaws, KindLaws, NarrowLaws, SearchOrderLaws, WordLaws
 from .sessions import ChangeLaws, CountLaws, EndLaws, ResolveLaws, SessionLaws
 from .tags import ShelfLaws, TagLaws
 from .text import TextLaws
@@ -43,12 +47,15 @@ GROUPS: tuple[type[LawBase], ...] = (
     TitleLaws, TitleLookupLaws, TitleNumberLaws, AutoTitleLaws,
     MessageLaws, CounterLaws, PageLaws, BatchLaws, KeyLaws, ExpectationLaws, ExactLaws,
     ReplaceLaws, ClearLaws, RewindLaws, ForkLaws,
+    MergeLaws, NativeLaws, ImportFileLaws, RevisionLaws,
     ToolCallLaws, MediaLaws, ConversationLaws, UsageLaws, ModelUsageLaws,
     FamilyLaws, RelationLaws, RotationLaws, TipLaws,
     OrderLaws, PreviewLaws, ChildrenLaws, FilterLaws,
     DeleteLaws, RestoreLaws, RelinkLaws, EmptyTrashLaws, PruneLaws, ExportLaws, ImportLaws,
-    WordLaws, HitLaws, NarrowLaws, SearchOrderLaws, TextLaws,
+    CatalogueLaws, LoadLaws,
+    WordLaws, HitLaws, KindLaws, NarrowLaws, SearchOrderLaws, TextLaws,
     SessionInputLaws, UsageInputLaws, MessageInputLaws, PageInputLaws, ErrorLaws, ClosedLaws,
+    BindingLaws, HandoverLaws, NoBindingLaws,
     LedgerLaws, MetaLaws, StatsLaws, InsightLaws, HealthLaws, ThreadLaws, LifeLaws, OracleLaws,
 )  # fmt: skip
 

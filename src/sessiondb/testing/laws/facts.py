@@ -55,6 +55,13 @@ class StatsLaws(LawBase):
     def test_the_size_is_a_count_of_bytes(self, db: SessionDB) -> None:
         assert db.stats()["size_bytes"] >= 0
 
+    def test_the_index_is_part_of_the_size(self, db: SessionDB, session: NewSession) -> None:
+        say(db, session(), "needle")
+        db.index()
+        stats = db.stats()
+        assert 0 <= stats["index_bytes"] <= stats["size_bytes"]
+        assert (stats["index_bytes"] > 0) == (stats["size_bytes"] > 0 and db.features.indexed_search)
+
     def test_deleted_sessions_are_not_counted(self, db: SessionDB, session: NewSession) -> None:
         say(db, session(), "x")
         db.delete_session("s")

@@ -34,6 +34,15 @@ class OrderLaws(LawBase):
         say(db, "a", "y")
         assert listed(db, order_by="activity") == ["a", "b"]
 
+    def test_a_session_can_be_given_its_place_by_activity(self, db: SessionDB, session: NewSession) -> None:
+        for name in ("a", "b", "c"):
+            say(db, session(name), "hi")
+        places = {row["id"]: row["last_message_id"] or 0 for row in db.provider.session_facts(Filter())}
+        db.provider.place_sessions({"c": places["a"], "a": places["c"], "gone": 1})
+        assert listed(db, order_by="activity") == ["a", "b", "c"]
+        say(db, "b", "again")
+        assert listed(db, order_by="activity") == ["b", "a", "c"]
+
     def test_activity_does_not_depend_on_the_clock(self, db: SessionDB, session: NewSession, clock: FakeClock) -> None:
         say(db, session("a"), "x")
         clock.move(-7200)
@@ -201,6 +210,9 @@ class FilterLaws(LawBase):
             ({"model": "m2"}, ["b"]),
             ({"chat_id": "1"}, ["a"]),
             ({"session_key": "k"}, ["a"]),
+            ({"session_key_prefix": "k"}, ["a"]),
+            ({"session_key_prefix": "key"}, []),
+            ({"session_key_prefix": ""}, ["a"]),
             ({"cwd": "/home/ann"}, ["b", "a"]),
             ({"cwd": "/home/ann/"}, ["b"]),
             ({"cwd": "/"}, ["c", "b", "a"]),

@@ -197,6 +197,17 @@ class PageLaws(LawBase):
     def test_beyond_the_end_is_nothing(self, db: SessionDB, talk: str) -> None:
         assert contents(db, talk, after=6) == []
 
+    def test_one_by_one_they_are_the_same(self, db: SessionDB, talk: str) -> None:
+        assert list(db.iter_messages(talk)) == db.get_messages(talk)
+
+    def test_one_by_one_the_hidden_come_when_asked_for(self, db: SessionDB, talk: str) -> None:
+        db.rewind_to_message(talk, db.get_messages(talk)[2]["id"])
+        assert [row["content"] for row in db.iter_messages(talk)] == ["a", "b", "c"]
+        assert [row["content"] for row in db.iter_messages(talk, include_inactive=True)] == list("abcdef")
+
+    def test_an_unknown_session_has_no_messages_to_go_through(self, db: SessionDB) -> None:
+        assert list(db.iter_messages("ghost")) == []
+
     def test_a_message_with_its_neighbours(self, db: SessionDB, talk: str) -> None:
         third = db.get_messages(talk)[2]["id"]
         assert [row["content"] for row in db.get_messages_around(talk, third, window=1)] == ["b", "c", "d"]

@@ -87,6 +87,53 @@ class WordLaws(LawBase):
         assert isinstance(corpus.search_messages(query), list)
 
 
+class KindLaws(LawBase):
+    @pytest.fixture
+    def talk(self, db: SessionDB, session: NewSession) -> SessionDB:
+        say(db, session("choice"), "Which proxy do we take?", "We decided to keep the old proxy.")
+        say(db, session("chore"), "TODO: renew the certificate of the proxy")
+        say(db, session("place", source="telegram"), "The proxy reads /etc/nginx/nginx.conf")
+        return db
+
+    @pytest.mark.parametrize(
+        ("query", "expected"),
+        [
+            ("kind:decision", ["choice"]),
+            ("kind:todo", ["chore"]),
+            ("kind:path", ["place"]),
+            ("kind:path source:cli", []),
+            ("kind:path source:telegram", ["place"]),
+            ("proxy kind:decision", ["choice"]),
+            ("certificate kind:decision", []),
+            ("proxy kind:todo", ["chore"]),
+            ("proxy kind:todo kind:decision", []),
+            ("kind:url", []),
+        ],
+    )
+    def test_only_messages_that_hold_such_a_thing_are_found(
+        self, talk: SessionDB, query: str, expected: list[str]
+    ) -> None:
+        assert found(talk, query) == expected
+        assert found(talk, query, order="newest") == expected
+
+    def test_a_kind_alone_lists_the_newest_first(self, db: SessionDB, session: NewSession) -> None:
+        first, _, last = say(db, session(), "TODO: one", "nothing", "TODO: three")
+        assert [hit["id"] for hit in db.search_messages("kind:todo")] == [last, first]
+        assert [hit["id"] for hit in db.search_messages("kind:todo", order="oldest")] == [first, last]
+        assert [hit["id"] for hit in db.search_messages("kind:todo", limit=1, offset=1)] == [first]
+
+    def test_what_is_held_is_marked(self, talk: SessionDB) -> None:
+        assert talk.search_messages("kind:path")[0]["snippet"] == "The proxy reads >>>/etc/nginx/nginx.conf<<<"
+
+    def test_a_few_among_many_with_the_word_are_found(self, db: SessionDB, session: NewSession) -> None:
+        wanted, *_ = say(db, session(), "TODO: paint the fence", *["the fence is green"] * 30)
+        assert [hit["id"] for hit in db.search_messages("fence kind:todo", limit=2, order="newest")] == [wanted]
+
+    def test_a_deadline_ends_a_list_with_a_notice(self, talk: SessionDB) -> None:
+        stopped = talk.search_messages("kind:url", deadline=1e-9)
+        assert "stopped" in "".join(stopped.notices)
+
+
 class HitLaws(LawBase):
     def test_a_hit_tells_where_it_is(self, db: SessionDB, session: NewSession, clock: FakeClock) -> None:
         (message_id,) = say(db, session(model="m", started_at=5.0), "a needle", role="assistant")

@@ -31,6 +31,14 @@ class TagLaws(LawBase):
     def test_blanks_around_a_tag_do_not_count(self, db: SessionDB, session: NewSession) -> None:
         assert db.tag_session(session(), " work ") == ["work"]
 
+    def test_all_tags_are_told_with_their_sessions(self, db: SessionDB, session: NewSession) -> None:
+        assert db.provider.list_tags() == {}
+        db.tag_session(session("a"), "work", "späť")
+        db.tag_session(session("b"), "work")
+        assert db.provider.list_tags() == {"work": 2, "späť": 1}
+        db.delete_session("a")
+        assert db.provider.list_tags() == {"work": 1}
+
     def test_tags_belong_to_one_session(self, db: SessionDB, session: NewSession) -> None:
         db.tag_session(session("a"), "work")
         assert db.get_tags(session("b")) == []

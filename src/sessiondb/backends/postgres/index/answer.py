@@ -17,8 +17,8 @@ from ....search import rank
 from ....search.match import matches
 from ....search.nodes import Leaf, Node, leaves
 from ....search.query import Query
-from ....search.scan import WEIGHED
-from ....search.text import uses_tools, words
+from ....search.scan import LOOKED_AT, NOT_ALL_LOOKED_AT, WEIGHED
+from ....search.text import words
 from ....sql import rows
 from ....sql.driver import Row, Tx
 from ....sql.filters import marks, messages_where, sessions_where
@@ -99,15 +99,20 @@ class Answer:
 
     def found(self, page: Page, order: SearchOrder, now: float) -> Matches:
         size = _wanted(page, order)
+        if self.query.looks_at_rows and size is not None:
+            size = max(size, LOOKED_AT)
         whole, shares = self._sampled()
         hits = self._candidates(order, size, whole, self._rarities(shares))
-        if not tsquery.is_exact(self.node) or self.query.tools:
+        notices = self.query.notices
+        if self.query.looks_at_rows and len(hits) == size:
+            notices = (*notices, NOT_ALL_LOOKED_AT)
+        if not tsquery.is_exact(self.node) or self.query.looks_at_rows:
             hits = self._confirmed(hits)
         total = _estimated(hits, size, self.newest)
         end = None if page.limit is None else page.offset + page.limit
         if order == "relevance":
             hits = [hit for *_, hit in sorted((hit.automated, -_score(hit, now), -hit.id, hit) for hit in hits)]
-        return Matches(self._page(hits[page.offset : end], now), total, notices=self.query.notices)
+        return Matches(self._page(hits[page.offset : end], now), total, notices=notices)
 
     def _stretch_of(self, sessions: Sequence[str]) -> Stretch:
         """Sessions are runs of ids: telling which spares walking all matches of a common word."""
@@ -292,7 +297,7 @@ class Answer:
         kept = {
             row["id"]
             for row in self._messages(hits)
-            if uses_tools(row, self.query.tools) and (exact or matches(self.node, *words(row)))
+            if self.query.admits(row) and (exact or matches(self.node, *words(row)))
         }
         return [hit for hit in hits if hit.id in kept]
 

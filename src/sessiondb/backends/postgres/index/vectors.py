@@ -75,13 +75,14 @@ def _end(told: Sequence[str], start: int) -> int:
 
 
 def _vector(told: Sequence[str], border: int) -> str:
-    places: dict[str, list[str]] = {}
-    for at, token in enumerate(told):
-        if token in places:
-            places[token].append(_BODY[at] if at < border else _EXTRA[at])
-        elif token:
-            places[token] = [_BODY[at] if at < border else _EXTRA[at]]
-    return " ".join([f"'{lexeme(token)}':{','.join(found)}" for token, found in places.items()])
+    body = max(0, min(border, len(told)))
+    places: dict[str, str] = {}
+    for token, place in zip(told, (*_BODY[:body], *_EXTRA[body : len(told)]), strict=True):
+        known = places.get(token)
+        places[token] = place if known is None else f"{known},{place}"
+    places.pop("", None)
+    text = " ".join([f"'{token}':{found}" for token, found in places.items()])
+    return text if text.isascii() else escape(text, SURROGATES_AND_NUL)
 
 
 def lexeme(token: str) -> str:

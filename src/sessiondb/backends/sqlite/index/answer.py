@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from ....models import Filter, Match, Matches, MessageFilter, MessageRow, Page, SearchOrder
 from ....search import rank
 from ....search.nodes import And, Leaf, Phrase, Term
 from ....search.query import Query
-from ....search.scan import WEIGHED, Weighing, kept
-from ....search.text import uses_tools
+from ....search.scan import LOOKED_AT, NOT_ALL_LOOKED_AT, WEIGHED, Weighing, kept
 from ....sql import rows
 from ....sql.driver import Row
 from ....sql.escape import unescape
@@ -19,7 +19,7 @@ from . import fts5
 from .snapshot import Snapshot
 
 # How many rows of a word are counted before the rest is estimated from their density.
-COUNTED = 4000
+COUNTED = 1000
 # A total that is not counted is estimated from at least so many.
 ESTIMATED_FROM = 200
 # What a prefix is taken to be worth: counting all words that start so would cost more than the search.
@@ -27,6 +27,24 @@ PREFIX_SHARE = 0.01
 # SQLite takes no more parameters.
 ID_BATCH = 500
 
+_EVERYTHING, _VISIBLE = Filter(), MessageFilter()
+
+# In small stores the index is fast enough; in large ones so many of the newest messages tell whether most have a word.
+BROAD_FROM = 50_000
+BROADEST = 4
+SAMPLED = 200
+# So many times as many messages as are wanted are walked at most.
+WALKED_SHARE = 3
+
+# Of so many messages or more, this part is asked first how often words meet.
+PROBED_FROM = 50_000
+PROBED_SHARE = 16
+
+SAMPLE = """
+    SELECT SUM(instr(lower(content), :start) > 0)
+      FROM messages
+     WHERE id > :newest
+"""
 COUNT_WORD = """
     SELECT COUNT(*), MIN(id), MAX(id)
       FROM (SELECT rowid AS id
@@ -49,26 +67,42 @@ class Answer:
         self.snapshot, self.tx = snapshot, snapshot.tx
         self.query, self.node = query, query.node
         self.leaves = fts5.scored_leaves(query.node)
-        self.counts: dict[Term, int] = {}
-        self.by_session = where != Filter()
+        self.counts: dict[Leaf | None, int] = {}
+        # The rarity of a single word weighs all its messages alike: it is found out when there are any.
+        self.alone = len(self.leaves) == 1
+        self.looked_at, self.cut_short = 0, False
+        self.by_session = where != _EVERYTHING
+        self.unfiltered = not self.by_session and messages == _VISIBLE
         self.where = sessions_where(where)
         messages_where(self.where, messages)
         self.bounds = (0, snapshot.at.last_id) if where.ids is None else self._span(where.ids)
 
     def found(self, page: Page, order: SearchOrder, now: float) -> Matches:
-        rarities = self._rarities()
+        rarities = [1.0] if self.alone else self._rarities()
         size = kept(page, order, least=ESTIMATED_FROM)
-        fresh = list(self._unread(rarities, now))
+        walked = self._walked(size, rarities, now) if order != "oldest" else None
+        if walked is not None:
+            return self._told(walked, self._estimated(walked, size), page, order, size)
+        fresh = list(self._unread(rarities, now)) if self.snapshot.lag else []
         if order == "relevance":
             hits, total = self._people_first(rarities, size, now)
         else:
             expression = fts5.expression(self.node)
             hits = self._indexed(expression, False, rarities, size, now, oldest=order == "oldest")
             total = self._estimated(hits, size)
-        ordered = _ordered([*hits, *fresh], order, size)
+        if not hits and not fresh:
+            return self._told([], 0, page, order, size)
+        if self.alone and (size is None or len(hits) < size):
+            self.counts[self.leaves[0]] = len(hits) + len(fresh)
+        if total > len(hits):
+            total = max(len(hits), min(total, self._most()))
+        return self._told([*hits, *fresh], total + len(fresh), page, order, size)
+
+    def _told(self, hits: list[Hit], total: int, page: Page, order: SearchOrder, size: int | None) -> Matches:
         end = None if page.limit is None else page.offset + page.limit
-        shown = self._page(ordered[page.offset : end])
-        return Matches(shown, min(total, self._most()) + len(fresh), self.snapshot.lag, self.query.notices)
+        shown = self._page(_ordered(hits, order, size)[page.offset : end])
+        notices = (*self.query.notices, *([NOT_ALL_LOOKED_AT] if self.cut_short else []))
+        return Matches(shown, total, self.snapshot.lag, notices)
 
     def _span(self, sessions: Sequence[str]) -> tuple[int, int]:
         """Sessions are runs of ids: telling the index which saves it from walking all matches of a common word."""
@@ -80,10 +114,12 @@ class Answer:
 
     def _people_first(self, rarities: Sequence[float], size: int | None, now: float) -> tuple[list[Hit], int]:
         expression = fts5.expression(self.node)
+        if not self.snapshot.any_machine:
+            people = self._indexed(expression, False, rarities, size, now)
+            return people, self._estimated(people, size)
         people = self._indexed(fts5.of_people(expression), False, rarities, size, now)
         left = None if size is None else size - len(people)
-        any_machine = left != 0 and self._counted_to(1, Term(fts5.MACHINE)) > 0
-        machines = self._indexed(fts5.of_machines(expression), True, rarities, left, now) if any_machine else []
+        machines = self._indexed(fts5.of_machines(expression), True, rarities, left, now) if left != 0 else []
         total = self._estimated(people, size) + self._estimated(machines, left)
         return people + machines, total
 
@@ -93,6 +129,8 @@ class Answer:
 
     def _containing(self, leaf: Leaf) -> int:
         """In how many messages a word is, about; a phrase is taken to be as rare as its rarest word."""
+        if leaf in self.counts:
+            return self.counts[leaf]
         if isinstance(leaf, Phrase):
             whole = leaf.tokens[:-1] if leaf.prefix else leaf.tokens
             return min(self._counted(Term(token)) for token in whole)
@@ -124,23 +162,37 @@ class Answer:
         hits: list[Hit] = []
         while size is None or len(hits) < size:
             wanted = -1 if size is None else size - len(hits)
-            found = self._matching(expression, rarities, (low, high), wanted, oldest)
-            hits += [
-                Hit(each, automated, worth * rank.recency(now - moment))
-                for each, worth, moment in self._that_count(found)
-            ]
-            if len(found) < wanted or wanted < 0:
+            found = self._next(expression, rarities, (low, high), wanted, now, oldest)
+            hits += [Hit(each, automated, score) for each, score in self._that_count(found)]
+            if len(found) < wanted or wanted < 0 or self._looked_at_enough():
                 break
             low, high = (found[-1][0] + 1, high) if oldest else (low, found[-1][0] - 1)
         return hits
 
+    def _next(
+        self, expression: str, rarities: Sequence[float], bounds: tuple[int, int], limit: int, now: float, oldest: bool
+    ) -> list[Row]:
+        """The first matches. Those of words that seldom meet are collected upwards: downwards FTS5 skips nothing."""
+        low, high = bounds
+        if oldest or limit < 0 or isinstance(self.node, Term) or high - low < PROBED_FROM:
+            return self._matching(expression, rarities, bounds, limit, now, oldest)
+        probed = high - (high - low) // PROBED_SHARE
+        found = self._matching(expression, rarities, (probed, high), limit, now, False)
+        left = limit - len(found)
+        if left > 0 and len(found) * PROBED_SHARE < limit:
+            older = self._matching(expression, rarities, (low, probed - 1), limit, now, True)
+            if len(older) < limit:
+                return found + older[::-1][:left]
+        return found + self._matching(expression, rarities, (low, probed - 1), left, now, False) if left else found
+
     def _matching(
-        self, expression: str, rarities: Sequence[float], bounds: tuple[int, int], limit: int, oldest: bool
+        self, expression: str, rarities: Sequence[float], bounds: tuple[int, int], limit: int, now: float, oldest: bool
     ) -> list[Row]:
         # CROSS: the index leads, or SQLite may decide to walk all messages.
         sessions = "CROSS JOIN sessions s ON s.id = m.session_id" if self.by_session else ""
+        weights, given = marks("rarity", rarities)
         sql = f"""
-            SELECT m.id, relevance(messages_fts{fts5.arguments(rarities)}), m.timestamp
+            SELECT m.id, relevance(messages_fts, :now - m.timestamp, {weights})
               FROM messages_fts
              CROSS JOIN messages m ON m.id = messages_fts.rowid
              {sessions}
@@ -151,16 +203,21 @@ class Answer:
              {{page}}
         """
         params = {"expression": expression, "low": bounds[0], "high": bounds[1], "limit": limit, "offset": 0}
-        return self.tx.rows(sql, {**self.where.params, **params})
+        return self.tx.rows(sql, {**self.where.params, **given, **params, "now": now})
 
     def _that_count(self, found: list[Row]) -> list[Row]:
-        stale, tools = self.snapshot.stale, self.query.tools
+        stale = self.snapshot.stale
         if stale:
             found = [row for row in found if row[0] not in stale]
-        if tools:
-            using = {row["id"] for row in self._messages([row[0] for row in found]) if uses_tools(row, tools)}
-            found = [row for row in found if row[0] in using]
+        if self.query.looks_at_rows:
+            self.looked_at += len(found)
+            admitted = {row["id"] for row in self._messages([row[0] for row in found]) if self.query.admits(row)}
+            found = [row for row in found if row[0] in admitted]
         return found
+
+    def _looked_at_enough(self) -> bool:
+        self.cut_short = self.cut_short or self.looked_at >= LOOKED_AT
+        return self.cut_short
 
     def _most(self) -> int:
         """No more match than have the rarest of the words that all must have."""
@@ -176,22 +233,47 @@ class Answer:
         span = abs(hits[0].id - hits[-1].id) + 1
         return max(len(hits), int(len(hits) * (high - low + 1) / span))
 
-    # --- what it does not know yet ---
+    # --- what it does not know yet, or is slow to tell ---
 
     def _unread(self, rarities: Sequence[float], now: float) -> Iterator[Hit]:
+        return self._weighed(self.snapshot.unread(self.where), rarities, now)
+
+    def _weighed(self, found: Iterable[Row], rarities: Sequence[float], now: float) -> Iterator[Hit]:
         weighing = Weighing(self.query, self.leaves)
-        for row in self.snapshot.unread(self.where):
+        for row in found:
             message = rows.message(row[:-1])
             frequencies = weighing.matched(message)
             if frequencies is not None:
                 age = now - (message["timestamp"] or 0.0)
                 yield Hit(row[0], rank.automated(unescape(row[-1])), rank.score(frequencies, rarities, age))
 
+    def _walked(self, size: int | None, rarities: Sequence[float], now: float) -> list[Hit] | None:
+        """The newest matches of a beginning that most messages have; None when it is not one.
+
+        The index reads all of its messages before it tells the first; those that count here are among the newest.
+        """
+        if size is None or not self._is_broad():
+            return None
+        newest = islice(self.snapshot.newest_first(self.where), WALKED_SHARE * size)
+        people = islice((hit for hit in self._weighed(newest, rarities, now) if not hit.automated), size)
+        found = list(people)
+        return found if len(found) == size else None
+
+    def _is_broad(self) -> bool:
+        node = self.node
+        if not isinstance(node, Term) or not node.prefix or len(node.token) > BROADEST or not self.unfiltered:
+            return False
+        if self.snapshot.newest < BROAD_FROM:
+            return False
+        found = self.tx.row(SAMPLE, {"newest": self.snapshot.newest - SAMPLED, "start": node.token})
+        return found is not None and (found[0] or 0) * 2 > SAMPLED
+
     # --- rows ---
 
     def _page(self, hits: Sequence[Hit]) -> list[Match]:
         messages = {message["id"]: message for message in self._messages([hit.id for hit in hits])}
-        return [Match(messages[hit.id], hit.score) for hit in hits if hit.id in messages]
+        share = self._rarities()[0] if self.alone else 1.0
+        return [Match(messages[hit.id], hit.score * share) for hit in hits if hit.id in messages]
 
     def _messages(self, ids: Sequence[int]) -> Iterator[MessageRow]:
         for start in range(0, len(ids), ID_BATCH):

@@ -26,9 +26,14 @@ BATCH = 100
 BUSY_BATCH = 20
 BUSY_PAUSE = 20
 IDLE_SECONDS = 0.1
+# Whoever brings many messages leaves so few of them to the next search.
+ALONG_REST = 500
 LONGEST_PAUSE = 1.0
 # Another process may be at the same work.
 WAIT_SECONDS = 0.05
+
+# The next search says what is wrong with the store, or that there is no search here.
+DIFFICULTIES = (SessionDBError, apsw.Error, seal.InUse)
 
 _running: weakref.WeakSet[Background] = weakref.WeakSet()
 
@@ -64,8 +69,7 @@ class Background:
             self._due.clear()
             try:
                 self._catch_up()
-            except (SessionDBError, apsw.Error, seal.InUse) as exc:
-                # The next search says what is wrong with the store, or that there is no search here.
+            except DIFFICULTIES as exc:
                 logger.debug("background indexing of %s paused: %s", self._engine.path, exc)
 
     def _catch_up(self) -> None:
@@ -74,7 +78,10 @@ class Background:
             began = time.monotonic()
             busy = self._is_busy()
             found = self._step(BUSY_BATCH if busy else BATCH)
-            if found is None or not found.lag:
+            if found is None:
+                break
+            if not found.lag:
+                self._merge()
                 break
             took = time.monotonic() - began
             pause = took * BUSY_PAUSE if busy else took / 4
@@ -82,6 +89,13 @@ class Background:
                 pause = WAIT_SECONDS
             lag = found.lag
             self._stopped.wait(min(pause, LONGEST_PAUSE))
+
+    def _merge(self) -> None:
+        searcher = self._engine.searcher()
+        began = time.monotonic()
+        while not self._stopped.is_set() and not self._is_busy() and searcher.merge():
+            self._stopped.wait(time.monotonic() - began)
+            began = time.monotonic()
 
     def _step(self, batch: int) -> Snapshot | None:
         # Here, not in the thread that writes: the modules of search are many.
@@ -94,6 +108,16 @@ class Background:
     def _is_busy(self) -> bool:
         writer = self._engine.writer
         return writer is not None and time.monotonic() - (writer.last_commit or 0.0) < IDLE_SECONDS
+
+
+def index_along(engine: Engine) -> None:
+    """Index what is new but for a rest, in the thread that brought it; a difficulty is left to the next search."""
+    lag = None
+    try:
+        while (found := engine.searcher().step(0.0)) is not None and found.lag > ALONG_REST and found.lag != lag:
+            lag = found.lag
+    except DIFFICULTIES as exc:
+        logger.debug("indexing along with an import of %s put off: %s", engine.path, exc)
 
 
 @atexit.register

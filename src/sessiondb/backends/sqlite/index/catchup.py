@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from itertools import accumulate
+from typing import Any, NamedTuple, Protocol
 
 import apsw
 
@@ -24,6 +25,8 @@ from ....values import dataclass, field
 from . import files, fts5, seal
 
 BATCH = 500
+# Messages may have megabytes: a step ends with the message that makes it so long.
+BYTES = 4 * 1024 * 1024
 
 _ROWS = f"""
     SELECT {rows.prefixed(MESSAGE_COLUMNS, "m")}, s.source
@@ -41,6 +44,14 @@ SOME_ROWS = f"""
      WHERE m.id IN (%s)
      ORDER BY m.id
 """
+# Known without reading the text itself.
+SIZES = """
+    SELECT octet_length(content)
+      FROM messages
+     WHERE id > :last_id
+     ORDER BY id
+     LIMIT :limit
+"""
 CHANGES = """
     SELECT id, message_id
       FROM message_changes
@@ -56,8 +67,7 @@ class Reader(Protocol):
     def read(self, work: Callable[[Tx], Any]) -> Any: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """How far an index has read."""
 
     last_id: int
@@ -100,7 +110,7 @@ def prepared(at: Position, data: Reader, batch: int) -> Step | None:
     changes = data.read(lambda tx: tx.rows(CHANGES, {"last_change": at.last_change, "limit": batch}))
     if changes:
         return _changed(at, data, changes)
-    found = data.read(lambda tx: tx.rows(NEW_ROWS, {"last_id": at.last_id, "limit": batch}))
+    found, more = data.read(lambda tx: _new(tx, at.last_id, batch))
     if not found:
         return None
     last = rows.stored_message(found[-1])
@@ -108,7 +118,15 @@ def prepared(at: Position, data: Reader, batch: int) -> Step | None:
     if last["term"] is not None:
         # By which a store is known that was set back and went on otherwise.
         state["witness"] = f"{last['id']}:{last['term']}"
-    return Step([_document(row) for row in found], state, more=len(found) == batch, started_at=at)
+    return Step([_document(row) for row in found], state, more=more, started_at=at)
+
+
+def _new(tx: Tx, last_id: int, batch: int) -> tuple[list[Row], bool]:
+    """The next messages, so many or so long, and whether there may be more."""
+    sizes = [row[0] or 0 for row in tx.rows(SIZES, {"last_id": last_id, "limit": batch})]
+    fits = next((count for count, size in enumerate(accumulate(sizes), 1) if size >= BYTES), len(sizes))
+    found = tx.rows(NEW_ROWS, {"last_id": last_id, "limit": fits}) if fits else []
+    return found, fits < len(sizes) or len(sizes) == batch
 
 
 def _changed(at: Position, data: Reader, changes: Sequence[Row]) -> Step:
@@ -143,5 +161,7 @@ def taken(connection: apsw.Connection, path: str, step: Step) -> None:
 def _apply(connection: apsw.Connection, step: Step) -> None:
     connection.executemany("DELETE FROM messages_fts WHERE rowid = ?", ((each,) for each in step.removed))
     connection.executemany("INSERT INTO messages_fts (rowid, body, extra) VALUES (?, ?, ?)", step.documents)
+    if any(extra.endswith(fts5.MACHINE) for _, _, extra in step.documents):
+        step.state["machines"] = "some"
     moved = [(value, name) for name, value in step.state.items()]
     connection.executemany("UPDATE state SET value = ? WHERE name = ?", moved)

@@ -17,6 +17,8 @@ from . import seal
 
 # The form of the file itself; raised, like the analyser's version, when older files must be made again.
 FORM = "2"
+# Until the first message of a machine is read.
+NO_MACHINES = "none"
 # Readers wait for a commit, never for the work before it.
 BUSY_MS = 250
 _SCHEMA = """
@@ -72,7 +74,8 @@ def created(path: str, store_id: str, analyser: int, last_change: int) -> None:
         connection = opened(path)
         try:
             facts = {"store_id": store_id, "analyser": str(analyser), "form": FORM}
-            _install(connection, {**facts, "last_id": "0", "last_change": str(last_change), "witness": ""})
+            begun = {"last_id": "0", "last_change": str(last_change), "witness": "", "machines": NO_MACHINES}
+            _install(connection, {**facts, **begun})
         finally:
             connection.close()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import apsw
@@ -58,8 +57,9 @@ def scored_leaves(node: Node) -> list[Leaf | None]:
             return [node]
 
 
-def relevance(api: apsw.FTS5ExtensionApi, /, *rarities: Any) -> float:
-    """The worth of the current row but for its age: one rarity per phrase, 0 for those that must be absent."""
+def relevance(api: apsw.FTS5ExtensionApi, /, *given: Any) -> float:
+    """The worth of the current row: its age, then one rarity per phrase, 0 for those that must be absent."""
+    age, *rarities = given
     length = api.column_size(BODY)
     total = 0.0
     for phrase, rarity in enumerate(rarities):
@@ -67,12 +67,18 @@ def relevance(api: apsw.FTS5ExtensionApi, /, *rarities: Any) -> float:
             columns = api.phrase_locations(phrase)
             times = len(columns[BODY]) + rank.EXTRA_WEIGHT * len(columns[EXTRA])
             total += rank.frequency(times, length) * rarity
-    return total
+    return total * rank.recency(age)
+
+
+def present(api: apsw.FTS5ExtensionApi, /, *_: Any) -> str:
+    """The phrases that the current row has, as bits; there may be more than an integer of SQLite has."""
+    found, columns = 0, api.phrase_columns
+    for phrase in range(api.phrase_count):
+        if columns(phrase):
+            found |= 1 << phrase
+    return hex(found)
 
 
 def register(connection: apsw.Connection) -> None:
     connection.register_fts5_function("relevance", relevance)
-
-
-def arguments(rarities: Sequence[float]) -> str:
-    return "".join(f", {rarity!r}" for rarity in rarities)
+    connection.register_fts5_function("present", present)

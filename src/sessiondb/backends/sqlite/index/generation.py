@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import apsw
+
 from ....search import analyze
 from ..connection import uri, vfs_of
-from . import catchup, files, fts5, seal, snapshot
+from . import catchup, files, fts5, merging, seal, snapshot
 from .snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 STORE_ID = "SELECT value FROM meta WHERE name = 'store_id'"
 LAST_CHANGE = "SELECT seq FROM sqlite_sequence WHERE name = 'message_changes'"
+INDEX_CACHE_KB = 32 * 1024
+DATA_CACHE_KB = 8 * 1024
 TERM = "SELECT term FROM data.messages WHERE id = ?"
 
 
@@ -28,18 +32,22 @@ class Generation:
         self.read_only = engine.options.read_only
         self.file = _identity(path)
         self.connection = files.opened(path, read_only=self.read_only)
+        self.note = seal.Note(path)
         try:
             self._attach()
             self._check()
             fts5.register(self.connection)
         except BaseException:
-            self.connection.close()
+            self.close()
             raise
 
     def _attach(self) -> None:
         immutable = {"immutable": 1} if self.engine.is_immutable() else {}
         name = uri(self.engine.path, mode="ro", vfs=vfs_of(self.engine.path), **immutable)
         self.connection.execute("ATTACH ? AS data", (name,))
+        # A checked page costs more than a cached one; memory is taken as pages are used.
+        self.connection.execute(f"PRAGMA main.cache_size = -{INDEX_CACHE_KB}")
+        self.connection.execute(f"PRAGMA data.cache_size = -{DATA_CACHE_KB}")
 
     def _check(self) -> None:
         state = {str(name): str(value) for name, value in self.connection.execute("SELECT name, value FROM state")}
@@ -77,14 +85,25 @@ class Generation:
             self.connection.execute("ROLLBACK")
 
     def _check_seal(self) -> None:
-        if not seal.intact(self.path, read_only=self.read_only):
+        if not self.note.is_kept() and not seal.intact(self.path, read_only=self.read_only):
             raise files.Unusable("somebody else wrote to it")
 
     def catch_up(self, budget: float | None, batch: int = catchup.BATCH) -> bool:
         """Index what is new; see `catchup.catch_up`."""
         return catchup.catch_up(self.connection, self.path, self.engine, budget, batch)
 
+    def merge(self) -> bool:
+        """Make the index a little faster to search, if that is due; whether there is more to do."""
+        if self.read_only or not merging.is_due(self.connection):
+            return False
+        try:
+            return merging.merge_step(self.connection, self.path)
+        except (apsw.BusyError, seal.InUse):
+            # Somebody else searches or writes; the next time will do.
+            return False
+
     def close(self) -> None:
+        self.note.close()
         self.connection.close()
 
 

@@ -8,7 +8,8 @@ from itertools import islice
 
 from ....models import Filter, MessageFilter
 from ....search import rank
-from ....search.nodes import Node, all_of, any_of
+from ....search.match import holds
+from ....search.nodes import And, Leaf, Node, any_of
 from ....search.query import Query
 from ....search.relaxed import Candidate, Candidates, best, candidate, held_parts, rarities_of, worth
 from ....sql import rows
@@ -21,14 +22,18 @@ from .snapshot import Snapshot
 
 # How many messages of one part are taken, the newest.
 TAKEN = 1000
+# Of so few messages with a rare part it is read what else they hold; of more the index tells.
+READ = 20
 # How many are looked up at most to find enough that pass the filters.
 LOOKED_UP = 5000
-BATCH = 500
+BATCH = 250
 
-COUNT = """
-    SELECT COUNT(*)
+PRESENT = """
+    SELECT rowid, present(messages_fts)
       FROM messages_fts
      WHERE messages_fts MATCH :expression
+     ORDER BY rowid DESC
+     {page}
 """
 HOLDERS = """
     SELECT rowid
@@ -73,30 +78,45 @@ class Partial(Answer):
         """
 
     def _held(self, sql: str, params: Params) -> tuple[list[int], bool, Held]:
-        """In how many messages each part is, whether all of them were taken, and which parts each holds."""
+        """In how many messages each part is, about, whether all of them were taken, and which parts each holds."""
         found = [self._holders(sql, params, part) for part in self.parts]
-        common = [number for number, ids in enumerate(found) if len(ids) == TAKEN]
-        containing = [self._count(self.parts[at]) if at in common else len(ids) for at, ids in enumerate(found)]
-        for number in common:
-            found[number] += self._holders(sql, params, self._beside_rarer(number, containing))
-        return containing, not common, _by_message(found)
+        common = [number for number, ids in enumerate(found) if len(ids) >= TAKEN]
+        containing = [self._extrapolated(ids) if number in common else len(ids) for number, ids in enumerate(found)]
+        held = _by_message(found)
+        if common:
+            _add(held, self._beside_rarer(common, found, containing))
+        return containing, not common, held
 
-    def _holders(self, sql: str, params: Params, node: Node | None) -> list[int]:
-        if node is None:
-            return []
+    def _holders(self, sql: str, params: Params, node: Node) -> list[int]:
         given = {**params, "expression": fts5.expression(node), "limit": TAKEN, "offset": 0}
-        return [each for (each,) in self.tx.rows(sql, given) if each not in self.snapshot.stale]
+        found, stale = [each for (each,) in self.tx.rows(sql, given)], self.snapshot.stale
+        return [each for each in found if each not in stale] if stale else found
 
-    def _count(self, part: Node) -> int:
-        found = self.tx.row(COUNT, {"expression": fts5.expression(part)})
-        return int(found[0]) if found else 0
+    def _extrapolated(self, newest_ids: Sequence[int]) -> int:
+        """In how many messages a part is, if it is everywhere as usual as among the newest."""
+        total = self.snapshot.newest
+        return max(len(newest_ids), int(len(newest_ids) * total / (total - newest_ids[-1] + 1)))
 
-    def _beside_rarer(self, number: int, containing: Sequence[int]) -> Node | None:
-        """A common part beside a rare one, or the rarest: those who hold both must not be missed."""
-        rarest = min(containing[at] for at in range(len(self.parts)) if at != number) if len(self.parts) > 1 else 0
-        rare = [at for at, count in enumerate(containing) if at != number and count <= max(TAKEN, rarest)]
-        other = any_of([self.parts[at] for at in rare])
-        return None if other is None else all_of([self.parts[number], other])
+    def _beside_rarer(self, common: Sequence[int], found: Sequence[Sequence[int]], containing: Sequence[int]) -> Held:
+        """All that those hold who hold a rare part; or the rarest, when none is rare: they must not be missed."""
+        rare = [number for number in range(len(self.parts)) if number not in common]
+        seeds = {each for number in rare for each in found[number]}
+        if len(seeds) <= READ:
+            held = {message["id"]: held_parts(message, self.parts) for message in self._messages(sorted(seeds))}
+        else:
+            held = self._beside(rare, common)
+        if len(common) > 1 and not any(found[number] for number in rare if not isinstance(self.parts[number], And)):
+            rarest = min(common, key=lambda number: containing[number])
+            _add(held, self._beside([rarest], [number for number in common if number != rarest]))
+        return held
+
+    def _beside(self, some: Sequence[int], others: Sequence[int]) -> Held:
+        """The newest messages that hold one of some parts and one of others, and what they hold of both."""
+        groups = (" OR ".join(fts5.expression(self.parts[number]) for number in group) for group in (some, others))
+        given = {"expression": " AND ".join(f"({group})" for group in groups), "limit": TAKEN * len(some), "offset": 0}
+        meaning = _Meaning([(number, self.parts[number]) for number in (*some, *others)])
+        found, stale = self.tx.rows(PRESENT, given), self.snapshot.stale
+        return {each: meaning.held(present) for each, present in found if each not in stale}
 
     def _looked_up(self, held: Held, rarities: Sequence[float], limit: int) -> list[Candidate]:
         """Candidates that pass the filters, until there are enough of people's."""
@@ -128,12 +148,43 @@ class Partial(Answer):
                 yield candidate(message, unescape(row[-1]), held)
 
 
+class _Meaning:
+    """Which parts a message holds, told from the phrases that FTS5 found in it."""
+
+    def __init__(self, parts: Sequence[tuple[int, Node]]) -> None:
+        self._parts: list[tuple[int, Node, dict[Leaf | None, int]]] = []
+        self._known: dict[str, int] = {}
+        count = 0
+        for number, part in parts:
+            leaves = fts5.scored_leaves(part)
+            self._parts.append((number, part, {leaf: count + at for at, leaf in enumerate(leaves)}))
+            count += len(leaves)
+
+    def held(self, present: str) -> int:
+        if present not in self._known:
+            self._known[present] = self._told(int(present, 16))
+        return self._known[present]
+
+    def _told(self, present: int) -> int:
+        def is_held(part: Node, phrases: dict[Leaf | None, int]) -> bool:
+            # What must be absent is not among them: FTS5 has passed over the rows that have it.
+            return holds(part, lambda leaf: leaf in phrases and bool(present >> phrases[leaf] & 1))
+
+        return sum(1 << number for number, part, phrases in self._parts if is_held(part, phrases))
+
+
+def _add(held: Held, more: Held) -> None:
+    for each, parts in more.items():
+        held[each] = held.get(each, 0) | parts
+
+
 def _by_message(found: Sequence[Sequence[int]]) -> Held:
     """Which parts each message holds."""
-    held: Held = defaultdict(int)
+    held: Held = {}
     for number, ids in enumerate(found):
-        for each in set(ids):
-            held[each] |= 1 << number
+        bit = 1 << number
+        for each in ids:
+            held[each] = held.get(each, 0) | bit
     return held
 
 

@@ -28,6 +28,31 @@ def path_of(index_path: str) -> str:
     return index_path.removesuffix(".db") + ".seal"
 
 
+class Note:
+    """The note of a file that is open, kept open with it: asked before and after every search.
+
+    Only a yes is final; a no is for `intact` to decide.
+    """
+
+    def __init__(self, index_path: str) -> None:
+        self._path = index_path
+        try:
+            self._descriptor = os.open(path_of(index_path), os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            self._descriptor = -1
+
+    def is_kept(self) -> bool:
+        return self._is_there() and _text(self._descriptor) == _look(self._path)
+
+    def _is_there(self) -> bool:
+        return self._descriptor >= 0 and os.fstat(self._descriptor).st_nlink > 0
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
 def intact(index_path: str, *, read_only: bool = False) -> bool:
     """Whether the file looks as one of us left it; ask while reading from it, so that nobody writes meanwhile."""
     if _noted(index_path) == _look(index_path):

@@ -109,8 +109,19 @@ class Searcher:
             if tick is not None:
                 tick(left.newest - left.lag, left.newest)
             time.sleep(PAUSE)
+        while self.merge():
+            time.sleep(PAUSE)
         if tick is not None:
             tick(left.newest, left.newest)
+
+    def merge(self) -> bool:
+        """Merge a little of the index, if that is due; whether there is more to do."""
+        with self._lock:
+            try:
+                return self._current().merge()
+            except _DAMAGE as exc:
+                self._set_aside(exc)
+                return False
 
     def _stepped_for_sure(self) -> Snapshot:
         for _ in range(ATTEMPTS):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import apsw
 
-from ....upkeep import Backup, Diagnosis, Optimized, Restored, Salvage
+from ....upkeep import Backup, Diagnosis, Optimized, Pages, Restored, Salvage
 from ....verify import Report, Tick
 from ..connection import translated
 
@@ -28,10 +28,10 @@ class SQLiteUpkeep:
 
         return doctor(path, tick)
 
-    def repair(self, path: str, output: str | None = None) -> Salvage:
+    def repair(self, path: str, output: str | None = None, read: Pages | None = None) -> Salvage:
         from .repair import repair
 
-        return repair(path, output)
+        return repair(path, output, read)
 
     def backup(
         self,
@@ -40,16 +40,19 @@ class SQLiteUpkeep:
         *,
         keep: int | None = None,
         every: float | None = None,
+        copied: Pages | None = None,
         tick: Tick | None = None,
     ) -> Backup:
         from .backup import backup
 
-        return backup(path, target, keep=keep, every=every, tick=tick)
+        return backup(path, target, keep=keep, every=every, copied=copied, tick=tick)
 
-    def restore(self, backup: str, path: str, *, over: bool = False) -> Restored:
+    def restore(
+        self, backup: str, path: str, *, over: bool = False, copied: Pages | None = None, tick: Tick | None = None
+    ) -> Restored:
         from .restore import restore
 
-        return restore(backup, path, over=over)
+        return restore(backup, path, over=over, copied=copied, tick=tick)
 
     def optimize(self, path: str, *, full: bool = False, tick: Tick | None = None) -> Optimized:
         from .optimize import optimize

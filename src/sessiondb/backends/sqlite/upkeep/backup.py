@@ -8,7 +8,7 @@ import time
 import apsw
 
 from ....errors import Corrupt, Invalid, NotFound
-from ....upkeep import Backup, Tick
+from ....upkeep import Backup, Pages, Tick
 from ....verify import Report
 from .. import schema
 from ..connection import connect, translated
@@ -25,6 +25,7 @@ def backup(
     *,
     keep: int | None = None,
     every: float | None = None,
+    copied: Pages | None = None,
     tick: Tick | None = None,
 ) -> Backup:
     """Copy a store, open or not, into a directory; verified, durable, and named last.
@@ -43,7 +44,7 @@ def backup(
         return Backup(recent, False, os.path.getsize(recent))
     os.makedirs(directory, mode=0o700, exist_ok=True)
     _remove_drafts(path, directory)
-    name, report = _made(path, directory, tick)
+    name, report = _made(path, directory, copied, tick)
     removed = _thinned(path, directory, name, keep)
     return Backup(name, True, os.path.getsize(name), report.sessions, report.messages, removed)
 
@@ -76,14 +77,14 @@ def _recent(path: str, directory: str, every: float | None) -> str | None:
     return newest[0] if 0 <= age < every else None
 
 
-def _made(path: str, directory: str, tick: Tick | None) -> tuple[str, Report]:
+def _made(path: str, directory: str, copied: Pages | None, tick: Tick | None) -> tuple[str, Report]:
     draft = os.path.join(directory, f"{os.path.basename(path)}.{os.getpid()}{_DRAFT}")
     offline.discard(draft)
     try:
         with offline.reading(path) as source:
             _require_store(source, path)
             _require_room(source, directory)
-            offline.copy_database(source, draft, path)
+            offline.copy_database(source, draft, path, copied=copied)
         report = verified(draft, f"{path} was not backed up", tick)
         offline.sync(draft)
         kill_point("before backup rename")

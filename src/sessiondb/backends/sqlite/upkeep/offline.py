@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import apsw
 
 from .... import errors
+from ....upkeep import Pages
 from .. import engine, files, guard, locks
 from ..connection import connect, translated
 
@@ -183,7 +184,9 @@ def size(path: str) -> int:
         return 0
 
 
-def copy_database(source: apsw.Connection, target: str, path: str, pages: int = 256) -> None:
+def copy_database(
+    source: apsw.Connection, target: str, path: str, pages: int = 256, copied: Pages | None = None
+) -> None:
     """Copy a database page by page into a new file, in steps; the copy is one file without sidecars.
 
     A snapshot that is held in WAL mode keeps the copy from starting anew whenever somebody writes, and hinders no one.
@@ -198,6 +201,8 @@ def copy_database(source: apsw.Connection, target: str, path: str, pages: int = 
             with copy.backup("main", source, "main") as steps:
                 while not steps.done:
                     steps.step(pages)
+                    if copied is not None:
+                        copied(steps.page_count - steps.remaining, steps.page_count)
             copy.pragma("journal_mode", "delete")
         if snapshot:
             source.execute("ROLLBACK")

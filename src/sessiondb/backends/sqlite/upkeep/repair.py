@@ -13,7 +13,7 @@ import time
 import apsw
 
 from ....errors import Corrupt, NotFound, SessionDBError
-from ....upkeep import Salvage
+from ....upkeep import Pages, Salvage
 from .. import checksums, schema
 from ..connection import connect, translated
 from ..provider import SQLiteProvider
@@ -22,7 +22,7 @@ from .rebuild import Rebuild
 from .salvage import Salvager
 
 
-def repair(path: str, output: str | None = None) -> Salvage:
+def repair(path: str, output: str | None = None, read: Pages | None = None) -> Salvage:
     """Salvage a store that no one has open into a new file, and say what was saved and what was lost."""
     if not os.path.isfile(path):
         raise NotFound(f"no store at {path}")
@@ -31,7 +31,7 @@ def repair(path: str, output: str | None = None) -> Salvage:
         raise SessionDBError(f"{target} exists; give another name with --output")
     offline.require_room(os.path.dirname(target), sum(os.path.getsize(f) for f in _files(path)))
     with offline.closed_to_all(path, "repair it"):
-        best = _best(path, target)
+        best = _best(path, target, read)
     try:
         os.link(best.target, target)
     finally:
@@ -45,12 +45,12 @@ def _files(path: str) -> list[str]:
     return [path + suffix for suffix in ("", "-wal") if os.path.exists(path + suffix)]
 
 
-def _best(path: str, target: str) -> Salvage:
+def _best(path: str, target: str, read: Pages | None) -> Salvage:
     """Salvage with the WAL; when that leaves gaps, also without it: it may belong to another file."""
-    first = _salvaged(path, f"{target}.part", with_log=True)
+    first = _salvaged(path, f"{target}.part", read, with_log=True)
     if first.complete or len(_files(path)) == 1:
         return first
-    second = _salvaged(path, f"{target}.part2", with_log=False)
+    second = _salvaged(path, f"{target}.part2", read, with_log=False)
     better, worse = (first, second) if _intact(first) >= _intact(second) else (second, first)
     if better is second:
         better.notes.append("the WAL was left out: with it, fewer sessions are whole; it may belong to another file")
@@ -65,7 +65,7 @@ def _intact(salvage: Salvage) -> tuple[int, int]:
     return saved.get("sessions", 0) - len(touched), saved.get("messages", 0)
 
 
-def _salvaged(path: str, draft: str, *, with_log: bool) -> Salvage:
+def _salvaged(path: str, draft: str, read: Pages | None, *, with_log: bool) -> Salvage:
     report = Salvage(path, draft)
     offline.discard(draft)
     try:
@@ -73,7 +73,7 @@ def _salvaged(path: str, draft: str, *, with_log: bool) -> Salvage:
             _create(draft, page_checksums=pages.reserved == checksums.RESERVED and checksums.available())
             connection = connect(draft)
             try:
-                _fill(connection, pages, report)
+                _fill(connection, pages, report, read)
             finally:
                 connection.close()
     except apsw.Error as exc:
@@ -99,13 +99,13 @@ def _create(path: str, *, page_checksums: bool) -> None:
     provider.shutdown()
 
 
-def _fill(connection: apsw.Connection, pages: image.Image, report: Salvage) -> None:
+def _fill(connection: apsw.Connection, pages: image.Image, report: Salvage, read: Pages | None) -> None:
     # The draft is thrown away when anything goes wrong, and synced as a whole at the end.
     connection.execute("PRAGMA synchronous = OFF")
     connection.execute("PRAGMA foreign_keys = OFF")
     fresh = catalogue.of(connection.execute(catalogue.SCHEMA).fetchall())
     connection.execute("BEGIN IMMEDIATE")
-    salvager = Salvager(pages, fresh)
+    salvager = Salvager(pages, fresh, read)
     _refuse_newer(salvager, report.source)
     Rebuild(connection, fresh, report).run(salvager)
     _note_damage(salvager, report)

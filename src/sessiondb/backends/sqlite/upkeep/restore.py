@@ -8,7 +8,7 @@ import time
 import apsw
 
 from ....errors import AlreadyExists, NotFound
-from ....upkeep import Restored
+from ....upkeep import Pages, Restored, Tick
 from .. import mark, mounts
 from ..connection import connect, translated
 from ..crash import kill_point
@@ -16,7 +16,9 @@ from . import offline
 from .backup import verified
 
 
-def restore(backup: str, path: str, *, over: bool = False) -> Restored:
+def restore(
+    backup: str, path: str, *, over: bool = False, copied: Pages | None = None, tick: Tick | None = None
+) -> Restored:
     """Verify a backup and copy it to `path`; a store that is there is replaced only if `over`, and kept aside."""
     backup, path = os.path.abspath(backup), os.path.abspath(path)
     if not os.path.isfile(backup):
@@ -30,8 +32,8 @@ def restore(backup: str, path: str, *, over: bool = False) -> Restored:
     try:
         offline.require_room(os.path.dirname(path), os.path.getsize(backup))
         with offline.looking(backup) as source:
-            offline.copy_database(source, draft, backup)
-        report = verified(draft, f"{backup} was not restored")
+            offline.copy_database(source, draft, backup, copied=copied)
+        report = verified(draft, f"{backup} was not restored", tick)
         make_working(draft, path)
         aside = _put_in_place(draft, path)
     except BaseException:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ....upkeep import Pages
 from . import btree, catalogue
 from .btree import Damaged, Node, Row
 from .catalogue import SCHEMA_COLUMNS, Catalogue, Column, Index, Table
@@ -19,8 +20,9 @@ _INDEX = Table("an index", 0, (), has_rowid=False)
 class Salvager:
     """Reads each page once. `rows` of all tables and `entries` of all indexes come first, then `strays`."""
 
-    def __init__(self, image: Image, fresh: Catalogue) -> None:
+    def __init__(self, image: Image, fresh: Catalogue, read: Pages | None = None) -> None:
         self.image = image
+        self._read = read
         self.unreadable_pages = 0
         self.broken_cells = 0
         # Pages that should be there but cannot be read included.
@@ -53,6 +55,8 @@ class Salvager:
         while ahead:
             number = ahead.pop()
             found = self._tree_node(number, table)
+            if self._read is not None:
+                self._read(len(self._owners), self.image.count)
             if found is not None:
                 yield from found.rows
                 ahead.extend(reversed(found.children))

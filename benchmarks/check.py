@@ -1,0 +1,56 @@
+"""`python -m benchmarks.check`: have the hot paths become slow? A look of seconds, not a measurement.
+
+Each is compared with the bare loop in five interleaved rounds, by medians; it fails only if all five exceed the bound,
+so that a busy machine is no failure.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from . import stores
+from .arena import FLOOR, SESSIONDB, race
+from .figures import p50, ratio
+from .setting import Setting
+from .sizes import Sizes
+
+BOUND = 2.0
+ROUNDS = 5
+SIZES = Sizes(appends=60, loads=5, conversations=2, conversation=200, lists=10, sessions=300)
+
+
+def best_ratio(setting: Setting, kind: str, count: int) -> float:
+    """The best of the rounds' ratios of medians, ours to the floor's."""
+    sizes = setting.sizes
+    reads = kind in ("load", "rows", "list")
+    filled = (sizes.sessions, 2) if kind == "list" else (sizes.conversations, sizes.conversation)
+    lanes = setting.lanes(
+        (SESSIONDB, FLOOR),
+        lambda who: setting.stores.copy(setting.stores.filled(who, *filled)) if reads else setting.stores.new(),
+    )
+    found = race(lanes, kind, count=count, rounds=setting.rounds, size=sizes.conversations if reads else 1)
+    return ratio(found.times["sessiondb"], found.times["floor"], p50).lowest
+
+
+def main() -> int:
+    slow = []
+    with stores.temporary(None) as home:
+        setting = Setting(SIZES, ROUNDS, home)
+        works = {
+            "append": SIZES.appends,
+            "append-agent": SIZES.appends,
+            "load": SIZES.loads,
+            "rows": SIZES.loads,
+            "list": SIZES.lists,
+        }
+        for kind, count in works.items():
+            best = best_ratio(setting, kind, count)
+            print(f"bench-check: {kind:12} {best:.2f}x the bare loop, best of {ROUNDS} (bound {BOUND:g}x)")
+            slow += [kind] if best > BOUND else []
+    if slow:
+        print(f"bench-check: too slow in every round: {', '.join(slow)}; `make bench` measures", file=sys.stderr)
+    return 1 if slow else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

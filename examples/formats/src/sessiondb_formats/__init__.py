@@ -1,0 +1,1 @@
+"""Chat logs, to and from sessiondb."""

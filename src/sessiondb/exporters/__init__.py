@@ -1,0 +1,1 @@
+"""Conversations written out: one file per format."""

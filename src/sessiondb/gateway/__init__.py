@@ -1,0 +1,1 @@
+"""Which chat belongs to which session, and when a new one begins."""

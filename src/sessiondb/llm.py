@@ -1,0 +1,100 @@
+"""A model behind any endpoint that speaks the OpenAI chat protocol, for titles and summaries; absent unless configured.
+
+llm:
+  base_url: http://localhost:11434/v1
+  model: small-model
+  api_key: ${LLM_API_KEY}     # where the endpoint wants one
+  timeout: 30                 # seconds for one answer
+  retries: 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import config, config_file
+from .errors import Invalid, MissingExtra, Unavailable
+
+KEYS: dict[str, config_file.Check] = {
+    "base_url": config_file.text,
+    "model": config_file.text,
+    "api_key": config_file.text,
+    "timeout": config_file.seconds,
+    "retries": config_file.whole,
+}
+
+
+class NoAnswer(Unavailable):
+    """The endpoint did not answer in time, failed, or said nothing of use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where to ask, and whom; the key is never shown."""
+
+    base_url: str
+    model: str
+    api_key: str | None = field(default=None, repr=False)
+    timeout: float = 30.0
+    retries: int = 2
+
+    def complete(self, messages: Sequence[Mapping[str, Any]], *, max_tokens: int = 1000) -> str:
+        """What the model says. Raises NoAnswer with the reason, MissingExtra without the package."""
+        openai = _package()
+        client = openai.OpenAI(
+            base_url=self.base_url,
+            api_key=self.api_key or "none",
+            timeout=self.timeout,
+            max_retries=self.retries,
+        )
+        try:
+            with client:
+                answer = client.chat.completions.create(
+                    model=self.model, messages=list(messages), max_tokens=max_tokens, temperature=0.1
+                )
+        # The package lets the ValueError of an answer that is no JSON through.
+        except (openai.OpenAIError, ValueError) as exc:
+            raise NoAnswer(f"{self.base_url} did not answer: {_reason(exc)}") from exc
+        text = _text(answer)
+        if not text:
+            raise NoAnswer(f"{self.model} at {self.base_url} answered without text")
+        return text
+
+
+def endpoint(*, env: Mapping[str, str] | None = None) -> Endpoint | None:
+    """The endpoint of config.yaml; None when none is configured. Raises Invalid for half of one."""
+    given = config.part("llm", KEYS, env=env)
+    if not given:
+        return None
+    missing = [name for name in ("base_url", "model") if name not in given]
+    if missing:
+        raise Invalid(f"llm.{missing[0]} is missing in config.yaml; base_url and model belong together")
+    return Endpoint(**given)
+
+
+def _package() -> Any:
+    try:
+        import openai
+    except ImportError:
+        raise MissingExtra("asking a model", "llm") from None
+    return openai
+
+
+def _reason(error: Exception) -> str:
+    """What happened, without the body of the answer: it may quote what was sent."""
+    status = getattr(error, "status_code", None)
+    cause = error.__cause__
+    kind = type(error).__name__
+    if status is not None:
+        return f"status {status}"
+    return f"{kind} ({cause})" if cause is not None and str(cause) else kind
+
+
+def _text(answer: Any) -> str:
+    """The text of the first choice; endpoints that speak nonsense give none."""
+    choices = getattr(answer, "choices", None)
+    message = getattr(choices[0], "message", None) if isinstance(choices, list) and choices else None
+    content = getattr(message, "content", None)
+    return content.strip() if isinstance(content, str) else ""

@@ -1,0 +1,1 @@
+"""What agents call: tools with a JSON schema and a handler, free of any framework."""

@@ -1,0 +1,92 @@
+"""A server on loopback that speaks the chat protocol of OpenAI, as well or as badly as a test wants."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+from sessiondb.llm import Endpoint
+
+Reply = Callable[[dict[str, Any]], Any]
+
+
+class ChatEndpoint:
+    """`reply` makes the text of an answer from the request; `delay`, `status` and `body` misbehave."""
+
+    def __init__(self) -> None:
+        self.requests: list[dict[str, Any]] = []
+        self.keys: list[str] = []
+        self.reply: Reply = lambda request: "An answer"
+        self.delay = 0.0
+        self.status = 200
+        self.body: bytes | None = None
+        self.active = self.most_active = 0
+        self._lock = threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def endpoint(self, **options: Any) -> Endpoint:
+        return Endpoint(**{"base_url": self.url, "model": "small", "retries": 0, "timeout": 5.0, **options})
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def _answer(self, request: dict[str, Any]) -> bytes:
+        with self._lock:
+            self.requests.append(request)
+            self.active += 1
+            self.most_active = max(self.most_active, self.active)
+        time.sleep(self.delay)
+        with self._lock:
+            self.active -= 1
+        return self.body if self.body is not None else json.dumps(_completion(self.reply(request))).encode()
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                server.keys.append(self.headers["Authorization"])
+                request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                body = server._answer(request)
+                try:
+                    self.send_response(server.status if self.path == "/v1/chat/completions" else 404)
+                    self.send_header("Content-Type", "application/json")
+                    self.send_header("Content-Length", str(len(body)))
+                    self.end_headers()
+                    self.wfile.write(body)
+                except BrokenPipeError:
+                    # The client did not wait.
+                    return
+
+            def log_message(self, *_: object) -> None:
+                return
+
+        return Handler
+
+
+def _completion(text: Any) -> dict[str, Any]:
+    message = {"role": "assistant", "content": text}
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "small",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7},
+    }
