@@ -292,7 +292,9 @@ def test_browse_lists_searches_and_takes_up(db: SessionDB, path: Path, project: 
         read_until("weather in Las")
         os.write(ours, b"/Vegas")
         read_until("1 session ")
-        os.write(ours, b"\r\r")
+        os.write(ours, b"\r")
+        time.sleep(1)
+        os.write(ours, b"\r")
         read_until("sessiondb resume other --json")
     finally:
         process.kill()

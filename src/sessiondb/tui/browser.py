@@ -85,9 +85,7 @@ class Browser(Changing):
             self.box.value = ""
 
     def action_resume(self) -> None:
-        if self.focused is self.box:
-            self.action_pane("list")
-        elif self.sessions.current is not None:
+        if self.sessions.current is not None:
             self.app.exit(self.sessions.current.id)
 
     def action_leave(self) -> None:

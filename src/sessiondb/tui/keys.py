@@ -52,7 +52,7 @@ READING = (
     Key("Z", "fold_all", "Z", "the same in all messages"),
 )
 DOING = (
-    Key("enter", "resume", "Enter", "take the conversation up", at_once=True),
+    Key("enter", "resume", "Enter", "take the conversation up"),
     Key("space", "mark", "Space", "mark, for what follows"),
     Key("A", "mark_all", "A", "mark all that are loaded, or none"),
     Key("r", "rename", "r", "rename", writes=True),

@@ -115,6 +115,9 @@ class Lists(Panes):
         if event.value != self.choice.query:
             self.choose(replace(self.choice, query=event.value, family=None))
 
+    def on_input_submitted(self) -> None:
+        self.action_pane("list")
+
     def action_scope(self) -> None:
         shown = self.loaded.scope if self.loaded else self.choice.scope
         self.choose(replace(self.choice, scope=(shown + 1) % len(self.known), family=None))
