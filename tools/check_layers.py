@@ -87,6 +87,7 @@ LAYERS = {
     "sessiondb.compat": "frame",
     "sessiondb.testing": "frame",
     "sessiondb.cli": "edge",
+    "sessiondb.tui": "edge",
     "sessiondb.__main__": "edge",
 }
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import os
 import pty
@@ -13,11 +14,18 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import Future
 from pathlib import Path
 
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
+
+import sessiondb
+from sessiondb.tui import listing
+from sessiondb.tui.app import BrowserApp
+from sessiondb.tui.choice import Choice
+from sessiondb.tui.scope import Scope
 
 SCREENS = Path(__file__).resolve().parent.parent / "docs" / "screens"
 COLUMNS = 100
@@ -27,6 +35,15 @@ RUNS = {
     "resume": ("resume", "refactoring auth"),
     "resume-elsewhere": ("resume", "checkout page"),
     "insights": ("insights",),
+}
+# The browser: its size, and the keys that lead to the picture.
+BROWSED = {
+    "browse": ((120, 32), ("down", "down")),
+    "browse-search": ((120, 32), ("slash", *"nginx", "enter", "down")),
+    "browse-narrow": ((80, 24), ("down", "space", "space", "down")),
+    "browse-tree": ((120, 20), ("down", "T")),
+    "browse-insights": ((100, 40), ("i",)),
+    "browse-help": ((80, 52), ("question_mark",)),
 }
 
 
@@ -55,7 +72,27 @@ def drawn(arguments: tuple[str, ...], shown: str) -> str:
     """The picture, without the fonts that rich would load from elsewhere."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True, color_system="truecolor")
     console.print(Text.from_ansi(f"\x1b[1m$ sessiondb {shlex.join(arguments)}\x1b[0m\n" + shown.rstrip("\n")))
-    svg = console.export_svg(title="sessiondb", theme=MONOKAI, unique_id="screen")
+    return _plain(console.export_svg(title="sessiondb", theme=MONOKAI, unique_id="screen"))
+
+
+async def browsed(home: str, size: tuple[int, int], keys: tuple[str, ...]) -> str:
+    """The picture of the browser after some keys."""
+    known = [Scope("all")]
+    with sessiondb.open(os.path.join(home, "state.db")) as db:
+        early: Future[listing.Loaded] = Future()
+        early.set_result(listing.first(db, Choice(), known))
+        app = BrowserApp(db, Choice(), known, early=early)
+        async with app.run_test(size=size) as pilot:
+            for key in keys:
+                await pilot.press(key)
+            # Long enough for every answer.
+            await pilot.pause(2)
+            return _plain(app.export_screenshot(title="sessiondb browse"))
+
+
+def _plain(svg: str) -> str:
+    """Without fonts from elsewhere, and with blanks that every viewer keeps."""
+    svg = re.sub(r"terminal-\d+", "screen", svg)
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
     svg = _LED_BY_BLANKS.sub(_moved, svg)
     return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
@@ -82,6 +119,9 @@ def main(directory: Path) -> None:
         )
         for name, arguments in RUNS.items():
             (directory / f"{name}.svg").write_text(drawn(arguments, captured(arguments, home)), encoding="utf-8")
+            print(directory / f"{name}.svg")
+        for name, (size, keys) in BROWSED.items():
+            (directory / f"{name}.svg").write_text(asyncio.run(browsed(home, size, keys)), encoding="utf-8")
             print(directory / f"{name}.svg")
 
 

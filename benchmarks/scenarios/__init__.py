@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from ..setting import Scenario
-from . import appending, commands, histories, listing, loading, mariadb, opening, recalling, searching, servers, writers
+from . import (
+    appending,
+    browsing,
+    commands,
+    histories,
+    listing,
+    loading,
+    mariadb,
+    opening,
+    recalling,
+    searching,
+    servers,
+    writers,
+)
 
 SCENARIOS: dict[str, Scenario] = {
     "append": appending.append,
@@ -16,6 +29,7 @@ SCENARIOS: dict[str, Scenario] = {
     "search": searching.search,
     "recall": recalling.recall,
     "commands": commands.commands,
+    "browse": browsing.browse,
     "writers": writers.writers,
     "postgres": servers.postgres,
     "mysql": mariadb.mysql,

@@ -81,6 +81,7 @@ TABLES: dict[str, dict[str, str]] = {
     "commands": {
         "archive": "sessiondb.cli.archive:command",
         "backup": "sessiondb.cli.backup:command",
+        "browse": "sessiondb.cli.browse:command",
         "completions": "sessiondb.cli.completions:command",
         "config": "sessiondb.cli.config:command",
         "delete": "sessiondb.cli.delete:command",

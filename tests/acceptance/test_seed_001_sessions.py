@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -261,6 +262,44 @@ def exported(file: Path) -> list[str]:
     documents = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     assert all(len(document["messages"]) == 1 for document in documents)
     return sorted(document["id"] for document in documents)
+
+
+def test_browse_lists_searches_and_takes_up(db: SessionDB, path: Path, project: list[str]) -> None:
+    """The browser shows titles and previews; words choose, Enter takes up."""
+    import pty
+    import select
+    import termios
+
+    db.create_session("other", "telegram", started_at=time.time() - 60)
+    db.append_message("other", "user", "What's the weather in Las Vegas?")
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    line = [sys.executable, "-m", "sessiondb", "--db", str(path), "browse"]
+    process = subprocess.Popen(line, stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm"})
+    os.close(theirs)
+    sent = b""
+
+    def read_until(text: str) -> None:
+        nonlocal sent
+        until = time.monotonic() + 60
+        while text not in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", sent.decode(errors="replace")):
+            assert time.monotonic() < until, f"no {text!r} in {sent!r}"
+            if select.select([ours], [], [], 2)[0]:
+                sent += os.read(ours, 65536)
+
+    try:
+        read_until("my project #3")
+        read_until("weather in Las")
+        os.write(ours, b"/Vegas")
+        read_until("1 session ")
+        os.write(ours, b"\r")
+        time.sleep(1)
+        os.write(ours, b"\r")
+        read_until("sessiondb resume other --json")
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
 
 
 def test_export_writes_one_json_object_per_line(three: SessionDB, command: Command, tmp_path: Path) -> None:

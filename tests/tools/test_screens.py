@@ -39,8 +39,19 @@ def test_every_picture_shows_its_command_and_loads_nothing(name: str) -> None:
     assert set(re.findall(r"https?://[^\s\"')]+", svg)) <= {"http://www.w3.org/2000/svg", "https://www.textualize.io"}
 
 
+@pytest.mark.parametrize("name", sorted(screens.BROWSED))
+def test_every_picture_of_the_browser_is_of_a_full_screen_and_loads_nothing(name: str) -> None:
+    svg = (SCREENS / f"{name}.svg").read_text("utf-8")
+    shown = words(svg)
+    assert "sessiondb browse" in shown
+    assert {"browse-insights": "Tokens", "browse-help": "one down", "browse-search": "nginx 502"}.get(
+        name, "refactoring auth"
+    ) in shown
+    assert not re.search(r"@font-face|@import|<image|href=|url\((?!#)", svg)
+
+
 def test_there_is_no_picture_that_nobody_makes() -> None:
-    assert {path.stem for path in SCREENS.iterdir()} == set(screens.RUNS)
+    assert {path.stem for path in SCREENS.iterdir()} == {*screens.RUNS, *screens.BROWSED}
 
 
 def test_colours_blanks_and_wide_letters_are_drawn() -> None:

@@ -52,8 +52,8 @@ def command(
         elif only_command:
             output.say(_needed(row, there).line)
         elif not run:
-            _show(db, row)
-            _say_how_to_go_on(row, there)
+            show(db, row)
+            say_how_to_go_on(row, there)
     if run and not form:
         execute(_needed(row, there))
 
@@ -80,7 +80,8 @@ def _answer(db: SessionDB, row: SessionRow, there: Resumption | None, form: answ
     answers.give(form, "resume", facts, records="conversation")
 
 
-def _show(db: SessionDB, row: SessionRow) -> None:
+def show(db: SessionDB, row: SessionRow) -> None:
+    """How the conversation ended."""
     seen = output.ago(row["last_active"] or row["started_at"], time.time())
     facts = one_line(row["title"] or row["id"], row["message_count"], seen)
     if _is_minimal():
@@ -94,7 +95,7 @@ def _is_minimal() -> bool:
     return config.load(options.state().place).resume_display == "minimal"
 
 
-def _say_how_to_go_on(row: SessionRow, there: Resumption | None) -> None:
+def say_how_to_go_on(row: SessionRow, there: Resumption | None) -> None:
     if there is not None:
         elsewhere = f", recorded on {row['host']}" if row["host"] not in (None, os.uname().nodename) else ""
         output.say(f"Go on with {there.agent}{elsewhere} (--exec runs it):")

@@ -35,6 +35,14 @@ def open_store(named: str | None, *, read_only: bool, index: bool = False, creat
         return db
 
 
+def open_to_browse(named: str | None, *, read_only: bool) -> tuple[SessionDB, bool]:
+    """The store, and whether it can only be read: as wished, or because it is not ours to write, or not there yet."""
+    settings = config.load(named)
+    if read_only or _is_absent(settings) or not _is_ours_to_write(settings):
+        return open_store(named, read_only=True), True
+    return open_store(named, read_only=False), False
+
+
 def _opened(settings: config.Settings, *, read_only: bool) -> SessionDB:
     provider: SessionDBProvider = registry.load("providers", settings.provider)()
     provider.initialize(

@@ -33,11 +33,11 @@ def command(db: SessionDB, session: str, form: answers.Form) -> None:
         answers.give(form, "tree", {"root": family[0]["id"], "sessions": found}, records="sessions")
         return
     now = time.time()
-    for branch, row in _drawn(family):
+    for branch, row in drawn(family):
         _say(branch, row, now, chosen=row["id"] == chosen)
 
 
-def _drawn(family: Sequence[SessionRow]) -> Iterator[tuple[str, SessionRow]]:
+def drawn(family: Sequence[SessionRow]) -> Iterator[tuple[str, SessionRow]]:
     """Each session with the branch that leads to it, in the order of reading; each once."""
     below: dict[str | None, list[SessionRow]] = {}
     for row in family[1:]:
