@@ -231,7 +231,8 @@ class Machine(RuleBasedStateMachine):
             handover = Handover((left, last_words) if rev > 4 else None, (end, "reset", 3.0), None, created, drafts)
             return db.provider.swap_binding(old, new, handover), db.provider.list_bindings()
 
-        self.agree(swapped)
+        if self.twins.subject.features.bindings:
+            self.agree(swapped)
 
     # --- questions ---
 
