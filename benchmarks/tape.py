@@ -62,7 +62,9 @@ class Recorder:
             def __init__(self, *arguments: Any, **options: Any) -> None:
                 super().__init__(*arguments, **options)
                 recorder._heard.append(self)
-                self.exec_trace = partial(recorder._note, id(self))
+                # The index has files of its own, and a floor stores only.
+                if "-search-" not in self.filename:
+                    self.exec_trace = partial(recorder._note, id(self))
 
             def wal_checkpoint(self, dbname: str | None = None, mode: int = apsw.SQLITE_CHECKPOINT_PASSIVE) -> Any:
                 recorder._note(id(self), self, f"PRAGMA wal_checkpoint({CHECKPOINTS[mode]})", None)

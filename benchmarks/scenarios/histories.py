@@ -117,6 +117,7 @@ def _storage(setting: Setting, found: list[known.Found]) -> tuple[float, float]:
 
 def _unindexed(db: SessionDB) -> None:
     db.provider.update_index = lambda tick=None: None  # type: ignore[method-assign]
+    db.provider._index_along = lambda engine, brought: None  # type: ignore[attr-defined]
 
 
 def _floor(setting: Setting, found: list[known.Found]) -> tuple[float, float]:
