@@ -1,0 +1,1 @@
+"""A host for conversations with a model behind an OpenAI-compatible endpoint."""
