@@ -26,6 +26,7 @@ LAYERS = {
     "sessiondb.verify": "provider",
     "sessiondb.agents": "pure",
     "sessiondb.bindings": "pure",
+    "sessiondb.chat": "parts",
     "sessiondb.clean_rows": "pure",
     "sessiondb.config": "pure",
     "sessiondb.config_file": "pure",

@@ -43,7 +43,7 @@ class Listener(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer: `last_words` are not stored yet; `finish` is "stop", "length", "interrupted", "error" or "max_turns"."""
+    """An answer, its `last_words` not stored yet; `finish`: stop, length, interrupted, error or max_turns."""
 
     text: str
     finish: str
