@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .arena import Contestant, Lane, Race
 from .figures import Ratio, Statistic, mean, p50, p99, ratio
@@ -23,10 +24,16 @@ class Setting:
     sizes: Sizes
     rounds: int
     stores: Stores
+    # The peer of the targets; other libraries that keep conversations.
     peers: tuple[Contestant, ...] = ()
+    others: tuple[Contestant, ...] = ()
 
     def lanes(self, contestants: Iterable[Contestant], store: Callable[[Contestant], Path]) -> list[Lane]:
         return [Lane(contestant.name, contestant, store(contestant)) for contestant in contestants]
+
+    def rivals(self, kind: str, history: int = 0) -> tuple[Contestant, ...]:
+        """Whoever else does this kind of work on so long a history."""
+        return tuple(who for who in (*self.peers, *self.others) if who.can(kind, history))
 
     def empty(self, _: Contestant) -> Path:
         return self.stores.new()
@@ -44,6 +51,17 @@ def latencies(race: Race, label: str, unit: float, name: str) -> dict[str, float
         f"max {name}": times.overall(max) / unit,
         f"cpu {name}": race.cpu[label].typical(mean) / unit,
     }
+
+
+def add_rows(result: Result, race: Race, unit: float, name: str, suffix: str = "") -> None:
+    """The latencies of all lanes, with their durability beside them."""
+    for label in race.times:
+        result.add(f"{label}{suffix}", latencies(race, label, unit, name), durability(race.facts[label]))
+
+
+def durability(facts: Mapping[str, Any]) -> str:
+    """What an acknowledged message survives, by the two settings that decide it."""
+    return f"{facts['journal'].lower()}, {facts['synchronous']}"
 
 
 def against(
