@@ -64,6 +64,11 @@ def durability(facts: Mapping[str, Any]) -> str:
     return f"{facts['journal'].lower()}, {facts['synchronous']}"
 
 
+def durabilities(race: Race) -> list[str]:
+    """For tables whose rows are not contenders."""
+    return [f"{label}: {durability(facts)}" for label, facts in race.facts.items()]
+
+
 def against(
     race: Race, label: str, above: str, below: str, statistic: Statistic, target: Target | None = None
 ) -> list[Comparison]:
