@@ -10,16 +10,22 @@ from time import perf_counter_ns
 
 from ..arena import SESSIONDB, ContenderFailed, rotated
 from ..figures import Rounds, p50, ratio
+from ..peers import HERMES, OTHERS, homes
 from ..results import Comparison, Result, Target
 from ..searches import QUESTION, queries
 from ..setting import MILLISECOND, Setting
-from ..stores import Stores
+from ..stores import FILE, Stores
 
 BARE = "python -c pass"
 LIST = Target(5.0)
 SEARCH = Target(7.0)
 INDEX = "import sys, sessiondb; db = sessiondb.open(sys.argv[1]); db.index(); db.close()"
 WARM_UP = 2
+# The program of a library, the name of its store, and what is asked.
+THEIRS = (
+    (HERMES, "hermes", "state.db", ("sessions", "list", "--limit", "20")),
+    (OTHERS[-1], "llm", "logs.db", ("logs", "list", "-n", "20")),
+)
 
 Command = list[str]
 # Wall time and processor time, in nanoseconds.
@@ -32,14 +38,16 @@ def commands(setting: Setting) -> Result:
         "commands",
         f"whole processes; list of {sizes.sessions:,} sessions, search in {sizes.searched:,} messages, both warm",
     )
-    wall, work = _timed(_commands(setting), setting)
+    theirs = _their_commands(setting)
+    wall, work = _timed({**_commands(setting), **theirs}, setting)
     for label in wall:
         result.figures[label] = {
             "wall ms": wall[label].typical(p50) / MILLISECOND,
             "cpu ms": work[label].typical(p50) / MILLISECOND,
         }
+    result.plot = "wall ms"
     for label in [label for label in wall if label != BARE]:
-        target = SEARCH if label.startswith("search") else LIST
+        target = None if label in theirs else SEARCH if label.startswith("search") else LIST
         result.comparisons += [
             Comparison(f"{label}: wall / bare", ratio(wall[label], wall[BARE], p50), target=target),
             Comparison(f"{label}: cpu / bare", ratio(work[label], work[BARE], p50), target=target),
@@ -63,6 +71,21 @@ def _commands(setting: Setting) -> dict[str, Command]:
         "search, two words": [ours, "--db", searched, "search", "--exact", asked["AND"]],
         "search, a question": [ours, "--db", searched, "search", asked[QUESTION]],
     }
+
+
+def _their_commands(setting: Setting) -> dict[str, Command]:
+    """Lists of the latest by programs from PyPI, on stores of their own; `env` gives them their home."""
+    made: dict[str, Command] = {}
+    each, rivals = setting.sizes.messages_per_session, {who.name: who for who in setting.rivals("append")}
+    for peer, program, file, arguments in THEIRS:
+        if who := rivals.get(peer.label):
+            sessions = max(1, setting.sizes.started // each)
+            home = setting.stores.copy(setting.stores.filled(who, sessions, each)).parent
+            (home / FILE).rename(home / file)
+            variables = [f"{name}={value}" for name, value in homes(home).items()]
+            command = ["env", *variables, str(Path(who.python).parent / program), *arguments]
+            made[f"{peer.label}: {program} {' '.join(arguments)}"] = command
+    return made
 
 
 def _timed(programs: dict[str, Command], setting: Setting) -> Times:

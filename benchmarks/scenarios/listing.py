@@ -20,7 +20,9 @@ def list_by_activity(setting: Setting) -> Result:
     def filled(who: Contestant) -> Path:
         return setting.stores.copy(setting.stores.filled(who, sizes.sessions, sizes.messages_per_session))
 
-    lanes = setting.lanes((SESSIONDB, FLOOR, *setting.rivals("list", sizes.sessions * sizes.messages_per_session)), filled)
+    lanes = setting.lanes(
+        (SESSIONDB, FLOOR, *setting.rivals("list", sizes.sessions * sizes.messages_per_session)), filled
+    )
     found = race(lanes, "list", count=sizes.lists, rounds=setting.rounds)
     result = Result("list", f"the {LISTED} last active of {sizes.sessions:,} sessions, with previews")
     result.plot = "p50 ms"

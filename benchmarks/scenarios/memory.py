@@ -30,8 +30,8 @@ def memory(setting: Setting) -> Result:
     place = setting.stores.new().parent
     _written(place, sizes.transcripts * MEGABYTE)
     peaks = {
-        "import": _peak("import", "--from", "nanobot", str(place), "--db", str(store)),
-        "export": _peak("export", "--all", "--format", "jsonl", "-o", str(place / "all.jsonl"), "--db", str(store)),
+        "import": _peak("import", "--agent", "nanobot", str(place), "--db", str(store)),
+        "export": _peak("export", str(place / "all.jsonl"), "--db", str(store)),
     }
     for name, peak in peaks.items():
         result.add(f"sessiondb {name}, {sizes.transcripts} MB", {"peak MB": peak}, "wal, FULL")

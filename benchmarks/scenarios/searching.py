@@ -68,4 +68,3 @@ def _found_as_we_did(found: Race, label: str, kind: str) -> bool:
 def _empty_handed(found: Race) -> list[str]:
     missed = {label: [kind for kind in queries() if not _found_as_we_did(found, label, kind)] for label in found.times}
     return [f"{label} finds nothing: {', '.join(kinds)}" for label, kinds in missed.items() if kinds]
-

@@ -29,7 +29,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     home = tmp_path_factory.mktemp("stores")
-    done = run("--quick", "--rounds", "1", "--no-peer", "--json", "--dir", str(home))
+    done = run("--tiny", "--no-peer", "--json", "--dir", str(home))
     assert done.returncode == 0, done.stderr
     assert list(home.iterdir()) == [], "stores were left behind"
     return {result["name"]: result for result in json.loads(done.stdout)["results"]}
