@@ -47,9 +47,9 @@ def disk(results: list[Entry]) -> str:
     weighed = int(entry["what"].split()[0].replace(",", ""))
     each = entry["figures"]["sessiondb"]["disk MB"] * 1e6 / weighed
     return (
-        f"SQLite: {each:,.0f} bytes per message with its index, measured on {weighed:,} messages (small stores weigh more "
-        f"per message); {MESSAGES:,} x {each:,.0f} B = {MESSAGES * each / 1e9:,.0f} GB. At 10,000 writers with a message "
-        f"a minute, 167 messages/s, that is {MESSAGES / (10_000 / 60) / 86_400:.1f} days of writing."
+        f"SQLite: {each:,.0f} bytes per message with its index, measured on {weighed:,} messages (small stores weigh "
+        f"more per message); {MESSAGES:,} x {each:,.0f} B = {MESSAGES * each / 1e9:,.0f} GB. At 10,000 writers with a "
+        f"message a minute, 167 messages/s, that is {MESSAGES / (10_000 / 60) / 86_400:.1f} days of writing."
     )
 
 

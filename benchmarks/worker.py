@@ -70,7 +70,7 @@ class Contender(ABC):
         return {"took": took, "worked": process_time_ns() - worked}
 
     def crowded_round(self, number: int) -> dict[str, Any]:
-        """The same among others, where an operation that fails is counted, with the last reason, and the next is tried."""
+        """The same among others, where an operation that fails is counted and the next is tried."""
         took, failed, reason = [], 0, ""
         for operation in self._rounds[number]:
             begun = perf_counter_ns()

@@ -9,8 +9,8 @@ from google.adk.events import Event  # type: ignore[import-not-found]
 from google.adk.sessions.sqlite_session_service import SqliteSessionService  # type: ignore[import-not-found]
 from google.genai.types import Content, Part  # type: ignore[import-not-found]
 
-from ..worker import serve
-from .library import SYNCHRONOUS, Library
+from ..worker import SYNCHRONOUS, serve
+from .library import Library
 
 OWNER = {"app_name": "bench", "user_id": "somebody"}
 COUNT = "SELECT count(*) FROM events"
