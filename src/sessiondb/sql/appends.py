@@ -106,14 +106,16 @@ def no_session(session_id: str) -> NotFound:
 
 def append_one(tx: Tx, session_id: str, draft: Draft) -> int:
     """The short path for a message without a key; raises Adrift when older rows must come first."""
-    placed = {"session_id": session_id, "high": draft.digest >> 31, "low": draft.digest & ledger.LOW}
-    message_id = tx.insert(INSERT_NEXT, {**draft.values, **placed})
+    values = draft.values
+    values["session_id"] = session_id
+    values["high"] = draft.digest >> 31
+    values["low"] = draft.digest & ledger.LOW
+    values["calls"] = len(draft.calls)
+    message_id = tx.insert_counted(INSERT_NEXT, COUNT_NEXT, values)
     if message_id is None:
-        raise no_session(session_id)
-    counted = {"calls": len(draft.calls), "timestamp": draft.values["timestamp"], **placed}
-    if not tx.run(COUNT_NEXT, counted):
+        # Or there is no such session; the long way tells.
         raise Adrift
-    if draft.calls or draft.media or draft.values["tool_call_id"] is not None:
+    if draft.calls or draft.media or values["tool_call_id"] is not None:
         _attach_all(tx, session_id, (message_id,), (draft,))
     return message_id
 
@@ -232,6 +234,8 @@ def _attach_all(tx: Tx, session_id: str, ids: Sequence[int], drafts: Sequence[Dr
     calls: list[dict[str, Any]] = []
     pending: dict[str, list[dict[str, Any]]] = {}
     for message_id, draft in zip(ids, drafts, strict=True):
+        if not draft.calls and not draft.media and draft.values["tool_call_id"] is None:
+            continue
         if draft.calls or draft.media:
             place_of = {"session_id": session_id, "message_id": message_id}
             for call in draft.calls:

@@ -13,7 +13,7 @@ import pymysql  # type: ignore[import-untyped,unused-ignore]
 from pymysql.constants import CLIENT, FIELD_TYPE  # type: ignore[import-untyped,unused-ignore]
 
 from ...errors import Invalid
-from ...sql.driver import Params, Row
+from ...sql.driver import OneByOne, Params, Row
 from ...sql.escape import SURROGATES_AND_NUL, escape
 from . import faults
 from .address import Address
@@ -142,7 +142,7 @@ class Connection:
             self.abandon()
 
 
-class MySQLTx:
+class MySQLTx(OneByOne):
     """Statements on one connection, inside a transaction."""
 
     def __init__(self, connection: Connection) -> None:

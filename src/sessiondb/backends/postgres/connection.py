@@ -10,7 +10,7 @@ import psycopg
 
 from ...sql.appends import INSERT_PLACED
 from ...sql.dialect import Dialect
-from ...sql.driver import Params, Row
+from ...sql.driver import OneByOne, Params, Row
 from ...sql.escape import SURROGATES_AND_NUL, escape
 from . import copying
 from .index.vectors import index_rows
@@ -30,7 +30,7 @@ def storable(params: Params) -> Mapping[str, Any]:
     return params
 
 
-class PostgresTx:
+class PostgresTx(OneByOne):
     """Statements on one connection, inside a transaction that somebody else began."""
 
     __slots__ = ("connection", "dialect")

@@ -61,6 +61,11 @@ class SQLiteTx:
         self._cursor.execute(SQLITE.text(sql), storable(params))
         return connection.last_insert_rowid() if connection.changes() else None
 
+    def insert_counted(self, sql: str, count: str, params: Params) -> int | None:
+        connection = self.connection
+        self._cursor.execute(SQLITE.pair(sql, count), storable(params))
+        return connection.last_insert_rowid() if connection.changes() else None
+
     def insert_many(self, sql: str, params: Sequence[Params]) -> list[int]:
         self._cursor.executemany(SQLITE.text(sql), map(storable, params))
         last = self.connection.last_insert_rowid()
