@@ -200,7 +200,12 @@ def _made(message: Mapping[str, Any], now: float, max_bytes: int) -> Draft:
             _check_size(content, max_bytes)
     media = _all_media(values.pop("media_refs")) if "media_refs" in values else ()
     calls = calls_of(message["tool_calls"]) if values["tool_calls"] is not None else ()
-    return Draft(values, fresh_digest(values, spelled) if is_fresh else digest(values), calls, media)
+    if not is_fresh:
+        return Draft(values, digest(values), calls, media)
+    number, is_ascii = fresh_digest(values, spelled)
+    # The digest is not of everything.
+    is_ascii = is_ascii and values["provider"] is None and values["model"] is None
+    return Draft(values, number, calls, media, None, 1, is_ascii)
 
 
 def _count(value: Any, field: str) -> int:
@@ -305,5 +310,6 @@ def _keep_texts(made: Draft, given: Mapping[str, Any]) -> None:
     """JSON text of other writers stays as it is: an import restores, it does not judge."""
     texts = {name: given[name] for name in _KEPT if isinstance(given.get(name), str)}
     if texts:
+        made.is_ascii = False
         made.values |= texts
         made.digest = digest(made.values)

@@ -95,28 +95,34 @@ def _load_encoder() -> None:
     _encode = msgspec.json.Encoder().encode
 
 
-def fresh_digest(row: Mapping[str, Any], spelled: Spelling | None) -> int:
-    """The digest of a checked row with JSON in our own spelling; the same number, sooner where it is `spelled`."""
+def fresh_digest(row: Mapping[str, Any], spelled: Spelling | None) -> tuple[int, bool]:
+    """The digest of a checked row with JSON in our own spelling, and whether all it is made of is ASCII.
+
+    The same number as `digest` gives, sooner where it is `spelled`.
+    """
+    form = _fresh_form(row, spelled)
+    return int.from_bytes(blake2b(form, digest_size=8).digest(), "big") & MASK, form.isascii()
+
+
+def _fresh_form(row: Mapping[str, Any], spelled: Spelling | None) -> bytes:
     if spelled is None:
-        return _digest(jsontext.canonical(_form(row)).encode("utf-8", "surrogatepass"))
+        return jsontext.canonical(_form(row)).encode("utf-8", "surrogatepass")
     if _encode is not None and _PLAIN_TIMES[0] < row["timestamp"] < _PLAIN_TIMES[1]:
         try:
-            form = _encode({name: row[name] for name in spelled[2]})
+            return _encode({name: row[name] for name in spelled[2]})
         except UnicodeEncodeError:
-            return _spelled_digest(row, spelled)
-        return int.from_bytes(blake2b(form, digest_size=8).digest(), "big") & MASK
+            return _spelled_form(row, spelled)
     _LEFT_TO_SPELL[0] -= 1
     if not _LEFT_TO_SPELL[0]:
         _load_encoder()
-    return _spelled_digest(row, spelled)
+    return _spelled_form(row, spelled)
 
 
-def _spelled_digest(row: Mapping[str, Any], spelled: Spelling) -> int:
+def _spelled_form(row: Mapping[str, Any], spelled: Spelling) -> bytes:
     places, values, _ = spelled
     said = places % tuple([spell(row[name]) for name, spell in values])
     rest, content = said.encode("utf-8", "surrogatepass"), row["content"]
-    form = b"{%b}" % rest if content is None else b'{"content":"%b",%b}' % (escaped(content), rest)
-    return int.from_bytes(blake2b(form, digest_size=8).digest(), "big") & MASK
+    return b"{%b}" % rest if content is None else b'{"content":"%b",%b}' % (escaped(content), rest)
 
 
 def term(message_digest: int, seq: int) -> int:

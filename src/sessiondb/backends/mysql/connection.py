@@ -167,7 +167,7 @@ class MySQLTx(OneByOne):
             self._execute(cursor, sql, params)
             return int(cursor.lastrowid) if cursor.rowcount else None
 
-    def insert_many(self, sql: str, params: Sequence[Params]) -> list[int]:
+    def insert_many(self, sql: str, params: Sequence[Params], *, is_ascii: bool = False) -> list[int]:
         """Rows in few statements; the ids of one statement follow each other, in the server's step."""
         text = MYSQL.text(sql)
         found = _ROW_OF_VALUES.search(text)

@@ -66,8 +66,8 @@ class SQLiteTx:
         self._cursor.execute(SQLITE.pair(sql, count), storable(params))
         return connection.last_insert_rowid() if connection.changes() else None
 
-    def insert_many(self, sql: str, params: Sequence[Params]) -> list[int]:
-        self._cursor.executemany(SQLITE.text(sql), map(storable, params))
+    def insert_many(self, sql: str, params: Sequence[Params], *, is_ascii: bool = False) -> list[int]:
+        self._cursor.executemany(SQLITE.text(sql), params if is_ascii else map(storable, params))
         last = self.connection.last_insert_rowid()
         # One writer at a time, and ids that only grow: what was inserted is the last run of them.
         return list(range(last - len(params) + 1, last + 1))
