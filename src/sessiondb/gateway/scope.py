@@ -53,6 +53,11 @@ class Scope:
     def __init__(self, db: SessionDB, where: Filter, titles_of: str | None = None) -> None:
         self._db, self._where, self._titles_of = db, where, titles_of
 
+    @property
+    def is_everything(self) -> bool:
+        """Whether nothing of the store is left out."""
+        return self._where == Filter()
+
     def _seen(self, rows: list[ListedSession]) -> list[ListedSession]:
         return rows if self._titles_of is None else [titling.as_seen(row) for row in rows]
 
