@@ -82,10 +82,15 @@ class Scope:
 
     def get(self, session_id: str) -> ListedSession:
         """A session by its id. Raises NotFound, with the same words for one that is not there and one of others."""
-        found = self._listed(replace(self._where, ids=self._ids(session_id)), 1)
-        if not found:
+        found = self.having(session_id)
+        if found is None:
             raise NotFound(f"no session {session_id!r} in this chat")
-        return found[0]
+        return found
+
+    def having(self, session_id: str) -> ListedSession | None:
+        """A session by its id; None for one that is not there or is of others."""
+        found = self._listed(replace(self._where, ids=self._ids(session_id)), 1)
+        return found[0] if found else None
 
     def _ids(self, session_id: str) -> tuple[str, ...]:
         if self._where.ids is not None and session_id not in self._where.ids:
