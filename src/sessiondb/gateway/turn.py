@@ -82,9 +82,7 @@ class Turn:
     @property
     def scope(self) -> Scope:
         """What the person whose message is answered may see; tools must not look around it."""
-        return scope_of(
-            self.router.db, self.key, self.lease.user_id, self.router.visibility, self.router.titles
-        )
+        return scope_of(self.router.db, self.key, self.lease.user_id, self.router.visibility, self.router.titles)
 
     def history(self) -> list[dict[str, Any]]:
         """The conversation so far, in the form that model APIs take."""
