@@ -151,7 +151,7 @@ class _Work:
     """An answer in the making. Ctrl-C stops it, and what was said until then is kept; a second one leaves."""
 
     def __init__(self, agent: Agent, talk: OwnTalk, screen: Screen) -> None:
-        self._stop = threading.Event()
+        self._stop, self._done = threading.Event(), threading.Event()
         self._made: list[Reply] = []
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, args=(agent, talk, screen), daemon=True)
@@ -162,11 +162,13 @@ class _Work:
             self._made.append(agent.answer(talk, screen, self._stop))
         except BaseException as exc:  # noqa: BLE001 - raised again where it is waited for
             self._error = exc
+        self._done.set()
 
     def reply(self) -> Reply:
-        while self._thread.is_alive():
+        # Not by joining the thread: a join that Ctrl-C breaks takes the thread for ended.
+        while not self._done.is_set():
             try:
-                self._thread.join(0.1)
+                self._done.wait(0.1)
             except KeyboardInterrupt:
                 if self._stop.is_set():
                     raise
