@@ -150,7 +150,7 @@ class TestAtATerminal:
         person.says("/title ports")
         person.reads("'ports' now")
         last = person.leaves()
-        assert re.search(r"Session \d{8}_\d{6}_[0-9a-f]{8}; to go on: sessiondb chat -r \d", last)
+        assert re.search(r"Session (\d{8}_\d{6}_[0-9a-f]{8})\n  sessiondb chat -r \1\n", last)
         assert stored() == [("user", "what runs on port 80?"), ("assistant", "Nginx does.")]
         assert person.process.returncode == 0
 
@@ -302,7 +302,7 @@ class TestWithoutATerminal:
     ) -> None:
         done = told(home, typed="one\ntwo\n")
         assert (done.returncode, done.stdout) == (0, "An answer\nAn answer\n")
-        assert "to go on: sessiondb chat -r" in done.stderr
+        assert "sessiondb chat -r 2" in done.stderr
         assert len(stored()) == 4
 
     def test_a_failure_is_a_sentence_and_an_exit_code(

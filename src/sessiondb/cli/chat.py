@@ -134,11 +134,12 @@ class _Host:
         self.desk.leave()
         if self.desk.session_id is None:
             return
-        said = f"Session {self.desk.session_id}; to go on: sessiondb chat -r {self.desk.session_id}"
-        if self.keyboard.interactive:
-            output.say(ink.dim(said))
-        else:
-            print(said, file=sys.stderr)
+        said = f"Session {self.desk.session_id}", f"  sessiondb chat -r {self.desk.session_id}"
+        for each in said:
+            if self.keyboard.interactive:
+                output.say(ink.dim(each))
+            else:
+                print(each, file=sys.stderr)
 
     def _candidates(self, text: str) -> list[str]:
         if text.startswith("/resume "):

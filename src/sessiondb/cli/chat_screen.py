@@ -7,7 +7,7 @@ import sys
 from ..chat.talk import Reply
 from . import ink, output, terminal
 from .conversation import mark
-from .text import cut, line
+from .text import cut, line, safe, wrapped
 
 _ENDS = {
     "interrupted": "stopped; what was said is kept",
@@ -37,13 +37,14 @@ class Screen:
         self._aside(f"⚙ {name} {line(arguments)}")
 
     def tool_ends(self, name: str, result: str) -> None:
-        self._aside(f"  {output.count(len(result), 'character')}")
+        self._aside(f"→ {output.count(len(result), 'character')}")
 
     def notice(self, sentence: str) -> None:
         self._aside(sentence)
 
     def told(self, text: str) -> None:
-        for each in text.split("\n"):
+        columns = terminal.columns()
+        for each in text.split("\n") if columns is None else wrapped(safe(text), max(20, columns - 1)):
             output.say(each)
 
     def ended(self, reply: Reply) -> None:
@@ -52,6 +53,8 @@ class Screen:
             output.complain(f"{reply.problem}; nothing is lost, /retry asks again")
         elif reply.finish in _ENDS:
             self._aside(f"[{_ENDS[reply.finish]}]")
+        if terminal.is_terminal(sys.stdout):
+            output.say()
         sys.stdout.flush()
 
     def _aside(self, text: str) -> None:
