@@ -44,7 +44,7 @@ def command(session: str | None, going_on: bool, named: bool, model: str | None)
     \b
     Example:
         sessiondb chat
-        sessiondb chat -c my project
+        sessiondb chat -c refactoring auth
         echo "what did we decide about nginx?" | sessiondb chat
     """
     if named and session is None:
