@@ -330,9 +330,7 @@ class TestImports:
         assert ids(asked(db, "needle")) == scanned(db, "needle")
 
 
-def test_pages_that_merging_empties_go_back_to_the_disk(
-    db: SessionDB, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pages_that_merging_empties_go_back_to_the_disk(db: SessionDB, monkeypatch: pytest.MonkeyPatch) -> None:
     given_back = merging._given_back
     left: list[int] = []
 
