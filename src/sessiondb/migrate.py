@@ -24,7 +24,7 @@ from .quarantine import Quarantine, bad_row, bad_session
 from .readable import read_past
 from .reconcile import Finding, Target, compare
 from .values import replace
-from .verify import verify
+from .verify import verify, verify_together
 
 # Told the phase, how much is done, and how much there is.
 Tick = Callable[[str, int, int], None]
@@ -32,6 +32,7 @@ MARKER = "migration"
 # Facts about the store itself, not about what it keeps.
 _OWN_META = frozenset({"store_id", MARKER})
 BATCH_BYTES = 8 * 1024 * 1024
+_SESSIONS_TOGETHER = 500
 
 
 @dataclass
@@ -113,6 +114,8 @@ class Move:
         self.summary = Summary()
         # How far the target must be at the end, by id.
         self._expected: dict[str, int] = {}
+        # How much of a batch each fills that was moved whole.
+        self._weights: dict[str, int] = {}
         self._done = self._total = 0
 
     def run(self) -> Summary:
@@ -311,6 +314,7 @@ class Move:
         self.summary.messages += len(part.rows)
         self._done += len(part.rows)
         self._expected[part.id] = part.last_seq
+        self._weights[part.id] = self._weights.get(part.id, 0 if part.new else self.part_rows) + self._weight(part)
         self.summary.media_files += self._copy_media(part) if not self.summary.dry_run else 0
         self.tick("messages", self._done, max(self._total, self._done))
 
@@ -369,17 +373,32 @@ class Move:
         here = {entry.id: entry for entry in self.source.catalogue()}
         there = {entry.id: entry for entry in self.target.catalogue()}
         checked = 0
-        for session_id, last_seq in self._expected.items():
-            report = verify(self.target, session_id)
+        for some in self._readable_together():
+            report = verify_together(self.target, some) if len(some) > 1 else verify(self.target, some[0])
             checked += report.messages
             self.tick("verify", checked, max(checked, self.summary.messages))
             self.summary.problems += [f"{problem.session_id}: {problem.message}" for problem in report.problems]
+        for session_id, last_seq in self._expected.items():
             entry = there.get(session_id)
             if entry is None or entry.last_seq < last_seq:
                 self.summary.problems.append(f"{session_id}: it is not complete in the target")
             elif session_id in here and not self._agrees(here[session_id], entry):
                 self.summary.problems.append(f"{session_id}: its ledger differs from the source's")
         self.summary.verified = not self.summary.problems
+
+    def _readable_together(self) -> Iterator[list[str]]:
+        """The sessions that were moved, as many at a time as make a batch; what was there before is read alone."""
+        some: list[str] = []
+        size = 0
+        for session_id in self._expected:
+            weight = self._weights.get(session_id, self.part_rows)
+            if some and (size + weight > self.part_rows or len(some) == _SESSIONS_TOGETHER):
+                yield some
+                some, size = [], 0
+            some.append(session_id)
+            size += weight
+        if some:
+            yield some
 
     def _agrees(self, entry: Entry, moved: Entry) -> bool:
         return compare(self.source, entry, self.target, moved).verdict != "conflict"

@@ -143,6 +143,12 @@ class Movable:
         rows = self.stored_messages(session_id)
         return ledger.total(row["term"] or 0 for row in rows if row["seq"] is not None and row["seq"] <= seq)
 
+    def stored_together(  # type: ignore[misc]
+        self: SessionDBProvider, session_ids: Sequence[str]
+    ) -> dict[str, list[Row]]:
+        """All rows of a few short sessions, as `stored_messages` gives them, in any order."""
+        return {session_id: list(self.stored_messages(session_id)) for session_id in session_ids}
+
     def read_part(  # type: ignore[misc]
         self: SessionDBProvider, session_id: str, after: int = 0, limit: int = PART_ROWS
     ) -> Part | None:

@@ -33,6 +33,9 @@ class Tx(Protocol):
     def insert_many(self, sql: str, params: Sequence[Params]) -> list[int]:
         """Insert rows in order and return their ids."""
 
+    def run_many(self, sql: str, params: Sequence[Params]) -> None:
+        """Execute once for each, in order, in as few round trips as the driver can."""
+
 
 class Driver(Protocol):
     def read(self, work: Callable[[Tx], R]) -> R:
