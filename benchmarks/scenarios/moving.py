@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
 
 from .. import corpus
 from ..figures import Ratio, p50
@@ -45,15 +44,21 @@ def _fill(path: Path, sessions: int, each: int) -> None:
 
 def _moved(path: Path, dsn: str, schema: str) -> tuple[float, dict[str, float]]:
     """Messages a second, and seconds by phase; what takes part of two is told by the later one."""
-    from sessiondb.migrate import migrate
+    from sessiondb import registry
+    from sessiondb.migrate import Move
 
-    begun, last = time.monotonic(), {}
+    source, target = (registry.load("providers", name)() for name in ("sqlite", "postgresql"))
+    source.initialize(path=str(path), read_only=True)
+    target.initialize(dsn=dsn, schema=schema)
+    last: dict[str, float] = {}
+    begun = time.monotonic()
 
     def tick(phase: str, done: int, total: int) -> None:
         last[phase] = time.monotonic() - begun
 
-    target: dict[str, Any] = {"dsn": dsn, "schema": schema}
-    done = migrate(("sqlite", {"path": str(path)}), ("postgresql", target), tick=tick)
+    done = Move(source, target, source_name=path.name, tick=tick).run()
+    source.shutdown()
+    target.shutdown()
     if not done.verified or done.problems:
         raise RuntimeError(f"the move could not be proven: {done.problems[:3]}")
     loaded, proven = last.get("messages", 0.0), last.get("verify", 0.0)
