@@ -27,7 +27,8 @@ def moving(setting: Setting) -> Result:
             runs = [_moved(path, server.dsn(), f"moved_{each}_{number}") for number in range(RUNS)]
             label = f"sessions of {each} messages"
             result.figures[label] = {
-                f"{phase} s": p50([run[1].get(phase, 0.0) for run in runs]) for phase in ("load", "proof", "index after")
+                f"{phase} s": p50([run[1].get(phase, 0.0) for run in runs])
+                for phase in ("load", "proof", "index after")
             }
             rates = [run[0] for run in runs]
             value = Ratio(p50(rates), min(rates), max(rates))

@@ -18,7 +18,7 @@ from . import places
 from .errors import Conflict, Invalid, SessionDBError, TitleTaken
 from .meanwhile import Meanwhile
 from .models import SessionRow
-from .moving import PART_ROWS, SIDE_TABLES, Entry, Part
+from .moving import PART_ROWS, SIDE_TABLES, Entry, Part, grouped
 from .provider import SessionDBProvider
 from .quarantine import Quarantine, bad_row, bad_session
 from .readable import read_past
@@ -32,7 +32,6 @@ MARKER = "migration"
 # Facts about the store itself, not about what it keeps.
 _OWN_META = frozenset({"store_id", MARKER})
 BATCH_BYTES = 8 * 1024 * 1024
-_SESSIONS_TOGETHER = 500
 
 
 @dataclass
@@ -373,7 +372,8 @@ class Move:
         here = {entry.id: entry for entry in self.source.catalogue()}
         there = {entry.id: entry for entry in self.target.catalogue()}
         checked = 0
-        for some in self._readable_together():
+        # What was there before is of unknown length, and read alone.
+        for some in grouped(self._expected, lambda each: self._weights.get(each, self.part_rows), self.part_rows):
             report = verify_together(self.target, some) if len(some) > 1 else verify(self.target, some[0])
             checked += report.messages
             self.tick("verify", checked, max(checked, self.summary.messages))
@@ -385,20 +385,6 @@ class Move:
             elif session_id in here and not self._agrees(here[session_id], entry):
                 self.summary.problems.append(f"{session_id}: its ledger differs from the source's")
         self.summary.verified = not self.summary.problems
-
-    def _readable_together(self) -> Iterator[list[str]]:
-        """The sessions that were moved, as many at a time as make a batch; what was there before is read alone."""
-        some: list[str] = []
-        size = 0
-        for session_id in self._expected:
-            weight = self._weights.get(session_id, self.part_rows)
-            if some and (size + weight > self.part_rows or len(some) == _SESSIONS_TOGETHER):
-                yield some
-                some, size = [], 0
-            some.append(session_id)
-            size += weight
-        if some:
-            yield some
 
     def _agrees(self, entry: Entry, moved: Entry) -> bool:
         return compare(self.source, entry, self.target, moved).verdict != "conflict"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from .. import ledger
 from ..models import MEDIA_REF_COLUMNS, MESSAGE_COLUMNS, SESSION_COLUMNS, TOOL_CALL_COLUMNS

@@ -159,7 +159,13 @@ class Answer:
         names = {text: f"asked{number}" for number, text in enumerate(dict.fromkeys(asked))}
         counts = ", ".join(f"COUNT(*) FILTER (WHERE tsv @@ CAST(:{name} AS TSQUERY))" for name in names.values())
         found = self.tx.row(
-            f"SELECT COUNT(*), {counts} FROM search_tokens WHERE message_id > :after AND message_id <= :last AND chunk = 0",
+            f"""
+            SELECT COUNT(*), {counts}
+              FROM search_tokens
+             WHERE message_id > :after
+               AND message_id <= :last
+               AND chunk = 0
+            """,
             {"after": after, "last": last, **{name: text for text, name in names.items()}},
         )
         seen, *having = found or (0, *[0] * len(names))
