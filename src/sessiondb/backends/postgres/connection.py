@@ -71,6 +71,10 @@ class PostgresTx(OneByOne):
             index_rows(self, zip(ids, params, strict=True))
         return ids
 
+    def run_many(self, sql: str, params: Sequence[Params]) -> None:
+        with self.connection.cursor() as cursor:
+            cursor.executemany(self.dialect.text(sql).encode(), [storable(each) for each in params])
+
 
 def _id_of(sql: str) -> str:
     found = _INTO.match(sql)

@@ -72,6 +72,9 @@ class SQLiteTx:
         # One writer at a time, and ids that only grow: what was inserted is the last run of them.
         return list(range(last - len(params) + 1, last + 1))
 
+    def run_many(self, sql: str, params: Sequence[Params]) -> None:
+        self._cursor.executemany(SQLITE.text(sql), map(storable, params))
+
 
 def sqlite_version() -> tuple[int, ...]:
     return tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
