@@ -36,6 +36,9 @@ class Tx(Protocol):
     def insert_many(self, sql: str, params: Sequence[Params], *, is_ascii: bool = False) -> list[int]:
         """Insert rows in order and return their ids; `is_ascii` when all their texts are known to be that."""
 
+    def run_many(self, sql: str, params: Sequence[Params]) -> None:
+        """Execute once for each, in order, in as few round trips as the driver can."""
+
 
 class OneByOne:
     """For drivers that send a statement at a time."""
@@ -43,9 +46,6 @@ class OneByOne:
     def insert_counted(self: Tx, sql: str, count: str, params: Params) -> int | None:
         new_id = self.insert(sql, params)
         return new_id if new_id is not None and self.run(count, params) else None
-
-    def run_many(self, sql: str, params: Sequence[Params]) -> None:
-        """Execute once for each, in order, in as few round trips as the driver can."""
 
 
 class Driver(Protocol):
