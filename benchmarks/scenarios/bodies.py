@@ -29,7 +29,7 @@ _SEED = 11
 
 
 def bodies(setting: Setting) -> Result:
-    runs = max(2, setting.sizes.appends // 10)
+    runs = max(2, setting.sizes.appends // 5)
     rounds = [{kept: _round(setting, kept, runs) for kept in _turn(number)} for number in range(setting.rounds)]
     result = Result("bodies", f"{runs} runs of a scheduled agent, {MESSAGES_PER_RUN} messages each, synchronous=FULL")
     wall = {kept: Rounds([each[kept][0] for each in rounds]) for kept in KEPT}
@@ -101,7 +101,7 @@ def _run(number: int) -> Iterator[dict[str, Any]]:
         if step % 4 == 2:
             kind = step // 4
             seed = _SEED + kind if kind < 4 else _SEED + 1000 * number + kind
-            size = OUTPUTS[kind % len(OUTPUTS)] * 1024
-            yield {"role": "tool", "content": _text(seed, size), "tool_name": "read", "tool_call_id": f"{number}.{step}"}
+            text = _text(seed, OUTPUTS[kind % len(OUTPUTS)] * 1024)
+            yield {"role": "tool", "content": text, "tool_name": "read", "tool_call_id": f"{number}.{step}"}
         else:
             yield {"role": "assistant", "content": _text(1_000_000 + 100 * number + step, 400)}

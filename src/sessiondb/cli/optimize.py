@@ -14,7 +14,7 @@ from .upkeep import has_files, place
 @options.command("optimize")
 @options.flag("--full", help="Write the file anew; only while nobody has it open.")
 @options.flag("--reindex", help="Build the search index anew.")
-@options.option("--large", metavar="HOW", help="How texts over 4 KB are kept: plain (each once), zlib (compressed), off.")
+@options.option("--large", metavar="HOW", help="How to keep texts over 4 KB: plain (each once), zlib, off.")
 @options.answers
 @options.common
 def command(full: bool, reindex: bool, large: str | None, form: answers.Form) -> None:

@@ -14,11 +14,16 @@ from typing import Any
 import apsw
 
 from ... import errors
-from ...ledger import blake2b
 from ...sql.driver import Row
 from ...sql.escape import MARK
 
-LEAD = f"{MARK}#"
+try:
+    # Past hashlib, which loads OpenSSL for what is not used here.
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+
+LEAD, BEYOND = f"{MARK}#", f"{MARK}$"
 # Beyond these, texts are kept in `bodies`.
 LARGE_BYTES = 4096
 # No text with fewer characters has more bytes.

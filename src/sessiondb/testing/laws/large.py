@@ -27,7 +27,8 @@ class LargeTextLaws(LawBase):
         say(db, session(), f"{OTHER} needle {OTHER}", "reply")
         (hit,) = db.search_messages("needle")
         assert ">>>needle<<<" in hit["snippet"]
-        assert [line["content"] for line in db.search_messages("reply")[0]["context"]][0].startswith("a cat among")
+        (reply,) = db.search_messages("reply")
+        assert reply["context"][0]["content"].startswith("a cat among")
 
     def test_the_first_prompt_is_previewed(self, db: SessionDB, session: NewSession) -> None:
         say(db, session(), OTHER)

@@ -51,7 +51,7 @@ REFERRING_ROWS = f"""
       FROM {{table}}
      WHERE rowid > :after
        AND {{column}} >= '{bodies.LEAD}'
-       AND {{column}} < '{bodies.MARK}$'
+       AND {{column}} < '{bodies.BEYOND}'
      ORDER BY rowid
      LIMIT :limit
 """
