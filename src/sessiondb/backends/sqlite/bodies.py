@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from itertools import filterfalse
+from operator import itemgetter, methodcaller
 from typing import Any
 
 import apsw
@@ -42,6 +44,7 @@ KNOWN = "SELECT 1 FROM bodies WHERE reference = ?"
 ADD = "INSERT INTO bodies (reference, codec, size, data) VALUES (?, ?, ?, ?)"
 GET = "SELECT codec, data FROM bodies WHERE reference = ?"
 
+_is_ascii = methodcaller("isascii")
 _places: dict[str, tuple[int, ...]] = {}
 
 
@@ -124,25 +127,22 @@ def is_reference(value: object) -> bool:
 def resolved(connection: apsw.Connection, rows: list[Row], at: Sequence[int]) -> list[Row]:
     """The same rows, with texts instead of references."""
     for place in at:
-        hits = [
-            number
-            for number, row in enumerate(rows)
-            if (value := row[place]) is not None and not value.isascii() and value[:2] == LEAD
-        ]
-        if hits:
-            _resolve(connection, rows, place, hits)
+        # Without a step of the interpreter for every row: most are ASCII, and few others are references.
+        column = filter(None, map(itemgetter(place), rows))
+        if any(value[:2] == LEAD for value in filterfalse(_is_ascii, column)):
+            _resolve(connection, rows, place)
     return rows
 
 
-def _resolve(connection: apsw.Connection, rows: list[Row], place: int, hits: Sequence[int]) -> None:
+def _resolve(connection: apsw.Connection, rows: list[Row], place: int) -> None:
     texts: dict[str, str] = {}
-    for number in hits:
-        row = rows[number]
+    for number, row in enumerate(rows):
         name = row[place]
-        text = texts.get(name)
-        if text is None:
-            text = texts[name] = body(connection, name)
-        rows[number] = (*row[:place], text, *row[place + 1 :])
+        if is_reference(name):
+            text = texts.get(name)
+            if text is None:
+                text = texts[name] = body(connection, name)
+            rows[number] = (*row[:place], text, *row[place + 1 :])
 
 
 def body(connection: apsw.Connection, name: str) -> str:
