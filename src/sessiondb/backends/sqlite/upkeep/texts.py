@@ -29,7 +29,11 @@ UNUSED = """
      WHERE NOT EXISTS (SELECT 1 FROM body_references r WHERE r.reference = b.reference)
      LIMIT :limit
 """
-DROP = "DELETE FROM bodies WHERE reference = :reference"
+# In one statement: as a parameter, a reference would be escaped like any text.
+COLLECT = f"""
+    DELETE FROM bodies
+     WHERE reference IN ({UNUSED})
+"""
 ALL = "SELECT reference, codec, data FROM bodies"
 SET_MODE = """
     INSERT INTO meta (name, value)
@@ -128,10 +132,7 @@ def collect(driver: Driver, tick: Tick | None) -> int:
 
 
 def _collect_some(tx: Tx) -> int:
-    found = tx.rows(UNUSED, {"limit": BATCH})
-    for (name,) in found:
-        tx.run(DROP, {"reference": name})
-    return len(found)
+    return tx.run(COLLECT, {"limit": BATCH})
 
 
 def convert(driver: Driver, mode: str, tick: Tick | None) -> None:
