@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..setting import Scenario
 from . import (
     appending,
+    bodies,
     browsing,
     commands,
     histories,
@@ -23,6 +24,7 @@ SCENARIOS: dict[str, Scenario] = {
     "append": appending.append,
     "growth": appending.growth,
     "batch": appending.batch,
+    "bodies": bodies.bodies,
     "histories": histories.histories,
     "load": loading.load,
     "list": listing.list_by_activity,

@@ -69,6 +69,8 @@ class Features:
     indexed_text_search: bool = False
     # Can texts be changed where they stand, in the trash too? What `scrub` needs.
     revision: bool = False
+    # Are texts over 4 KB that come again kept once?
+    shared_bodies: bool = False
     # The longest text of one message, in bytes of UTF-8.
     max_content_bytes: int = 64 * 1024 * 1024
 
@@ -315,7 +317,8 @@ class SessionDBProvider(Movable, Bindable, ABC):
 
     @abstractmethod
     def stats(self) -> dict[str, Any]:
-        """`sessions`, `messages`, `sources` (name -> sessions, most first), `size_bytes`, `index_bytes` or None."""
+        """`sessions`, `messages`, `sources` (name -> sessions, most first), `size_bytes`, `index_bytes` or None,
+        `large_texts` or None."""
 
     @abstractmethod
     def get_meta(self, key: str) -> str | None: ...
