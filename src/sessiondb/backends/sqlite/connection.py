@@ -96,7 +96,7 @@ class SQLiteTx:
         return list(range(last - len(params) + 1, last + 1))
 
     def run_many(self, sql: str, params: Sequence[Params]) -> None:
-        self._cursor.executemany(SQLITE.text(sql), map(storable, params))
+        self._cursor.executemany(SQLITE.text(sql), list(map(self._stored, params)))
 
 
 def sqlite_version() -> tuple[int, ...]:
