@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from . import lineup, machine, profiles, publish, report, scale, stores
+from . import lineup, machine, profiles, projection, publish, report, stores
 from .arena import ContenderFailed
 from .results import Result
 from .scenarios import SCENARIOS
@@ -73,7 +73,7 @@ def write_all(out: Path, results: list[publish.Entry], *, profiled: bool, home: 
     """All of the directory anew, as far as it was measured."""
     everything = publish.merged(publish.known(out), results, list(SCENARIOS))
     publish.write(out, everything)
-    scale.write(out, everything)
+    projection.write(out, everything)
     if profiled:
         profiles.write(out, home)
 

@@ -40,7 +40,7 @@ class Contestant:
     arguments: tuple[str, ...] = ()
     is_peer: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
-    # The kinds of work it offers, all when empty; and the longest history, in messages, that it can be given in minutes.
+    # The kinds of work it offers, all when empty; the longest history, in messages, that it can be given in minutes.
     does: frozenset[str] = frozenset()
     most: int = sys.maxsize
 

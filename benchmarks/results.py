@@ -7,7 +7,7 @@ from typing import Literal
 
 from .figures import Ratio
 
-Unit = Literal["x", "ms", "%", "MB"]
+Unit = Literal["x", "ms", "%", "MB", "/s"]
 
 
 @dataclass(frozen=True, slots=True)

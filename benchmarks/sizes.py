@@ -30,13 +30,16 @@ class Sizes:
     # Processes that write to one store at once; what each of them appends in a round.
     writers: tuple[int, ...] = (8, 16)
     crowd: int = 50
-    # Threads of one process that write at once.
+    # Threads of one process that write at once, and to what.
     threads: tuple[int, ...] = (1, 8, 64)
+    committed: tuple[str, ...] = ("sqlite", "postgres", "mariadb", "galera")
     # What is weighed on disk, in messages; transcripts that come in and go out, in megabytes.
     weighed: int = 10_000
     transcripts: int = 100
     # Lists and searches of whole processes, of those who need long to fill a store.
     started: int = 1000
+    # Messages that move to another provider.
+    moved: int = 20_000
 
 
 NORMAL = Sizes()
@@ -48,6 +51,7 @@ FULL = Sizes(
     searched=1_000_000,
     transcripts=1000,
     started=10_000,
+    moved=100_000,
 )
 QUICK = Sizes(
     "quick",
@@ -65,8 +69,10 @@ QUICK = Sizes(
     searched=5_000,
     writers=(8, 16),
     crowd=15,
+    committed=("sqlite", "postgres", "mariadb"),
     weighed=1_000,
     transcripts=10,
+    moved=2_000,
 )
 # A few messages: proves that it runs, measures nothing.
 TINY = Sizes(
@@ -90,7 +96,9 @@ TINY = Sizes(
     writers=(2,),
     crowd=3,
     threads=(1, 4),
+    committed=("sqlite",),
     weighed=50,
     transcripts=1,
     started=20,
+    moved=200,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..setting import Scenario
 from . import (
     appending,
+    bodies,
     browsing,
     commands,
     commits,
@@ -14,6 +15,7 @@ from . import (
     loading,
     mariadb,
     memory,
+    moving,
     opening,
     recalling,
     searching,
@@ -25,6 +27,7 @@ SCENARIOS: dict[str, Scenario] = {
     "append": appending.append,
     "growth": appending.growth,
     "batch": appending.batch,
+    "bodies": bodies.bodies,
     "histories": histories.histories,
     "load": loading.load,
     "list": listing.list_by_activity,
@@ -39,4 +42,5 @@ SCENARIOS: dict[str, Scenario] = {
     "postgres": servers.postgres,
     "mysql": mariadb.mysql,
     "commits": commits.commits,
+    "moving": moving.moving,
 }

@@ -23,9 +23,9 @@ POOL = 8
 
 def commits(setting: Setting) -> Result:
     result = Result("commits", "threads of one process append, each to its own session", plot="commits/s")
-    for name, opened in PROVIDERS.items():
+    for name in setting.sizes.committed:
         try:
-            with opened(setting) as (db, durability):
+            with PROVIDERS[name](setting) as (db, durability):
                 _add(setting, result, name, db, durability)
         except RuntimeError as exc:
             result.notes.append(f"{name} was left out: {exc}")

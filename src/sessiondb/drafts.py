@@ -6,7 +6,7 @@ Every refusal names the field; nothing is coerced silently.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -22,8 +22,6 @@ _COUNTS = frozenset({*TOKEN_COLUMNS, "last_seq"})
 _TEXT_FIELDS = frozenset(
     {"tool_name", "tool_call_id", "finish_reason", "reasoning", "message_key", "provider", "model", "content_type"}
 )
-_COUNT_FIELDS = ("token_count", "input_tokens", "output_tokens")
-_JSON_FIELDS = ("tool_calls", "reasoning_details", "codex_reasoning_items")
 # What `get_messages` adds when it hands a message out; a message given back may still carry them.
 _READ_ONLY = frozenset({"id", "session_id", "seq", "term", "active"})
 FIELDS = frozenset(MESSAGE_COLUMNS) - _READ_ONLY | {"media_refs"}
@@ -153,19 +151,20 @@ def _call(call: Any) -> dict[str, Any]:
 _NOTHING: dict[str, Any] = {name: None for name in MESSAGE_COLUMNS if name not in _READ_ONLY} | {"injected": 0}
 
 
-@lru_cache(256)
-def _shape(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...], Spelling | None]:
-    """What there is to do for messages with these fields: which must be text, which are converted, how all are spelled.
+# Which fields must be text, which are converted and how, and how all are spelled.
+Shape = tuple[tuple[str, ...], tuple[tuple[str, Callable[[Any, str], Any]], ...], Spelling | None]
 
-    Worked out once: a conversation has few shapes of messages.
-    """
+
+@lru_cache(256)
+def _shape(names: tuple[str, ...]) -> Shape:
+    """What there is to do for messages with these fields; worked out once: a conversation has few shapes."""
     if not FIELDS.issuperset(names):
         raise Invalid(
             f"unknown message field {min(map(str, set(names) - FIELDS))!r}; known: {', '.join(sorted(FIELDS))}"
         )
     texts = tuple(name for name in names if name in _TEXT_FIELDS)
-    others = tuple(name for name in names if name not in _TEXT_FIELDS and name not in ("role", "content", "media_refs"))
-    return texts, others, spelling(names)
+    converted = tuple((name, _CONVERTED[name]) for name in names if name in _CONVERTED)
+    return texts, converted, spelling(names)
 
 
 def draft(message: Mapping[str, Any], now: float, max_bytes: int) -> Draft:
@@ -179,13 +178,13 @@ def draft(message: Mapping[str, Any], now: float, max_bytes: int) -> Draft:
 def _made(message: Mapping[str, Any], now: float, max_bytes: int) -> Draft:
     if None in message.values():
         message = {name: value for name, value in message.items() if value is not None}
-    texts, others, spelled = _shape(tuple(message))
+    texts, converted, spelled = _shape(tuple(message))
     values = {**_NOTHING, **message}
     for name in texts:
         if values[name].__class__ is not str:
             check_text(values[name], name)
-    for name in others:
-        stored = values[name] = _stored(name, values[name])
+    for name, convert in converted:
+        stored = values[name] = convert(values[name], name)
         if stored is None:
             spelled = None
     if values["timestamp"] is None:
@@ -201,22 +200,36 @@ def _made(message: Mapping[str, Any], now: float, max_bytes: int) -> Draft:
             _check_size(content, max_bytes)
     media = _all_media(values.pop("media_refs")) if "media_refs" in values else ()
     calls = calls_of(message["tool_calls"]) if values["tool_calls"] is not None else ()
-    return Draft(values, fresh_digest(values, spelled) if is_fresh else digest(values), calls, media)
+    if not is_fresh:
+        return Draft(values, digest(values), calls, media)
+    number, is_ascii = fresh_digest(values, spelled)
+    # The digest is not of everything.
+    is_ascii = is_ascii and values["provider"] is None and values["model"] is None
+    return Draft(values, number, calls, media, None, 1, is_ascii)
 
 
-def _stored(name: str, value: Any) -> Any:
-    if name in _JSON_FIELDS:
-        return to_json(value, name)
-    if name in _COUNT_FIELDS:
-        check_count(value, name)
-        return value
-    if name == "timestamp":
-        return check_time(value, name)
-    if name == "injected":
-        return 1 if value else 0
+def _count(value: Any, field: str) -> int:
+    check_count(value, field)
+    return int(value)
+
+
+def _flag(value: Any, _: str) -> int:
+    return 1 if value else 0
+
+
+def _metadata(value: Any, field: str) -> str | None:
     if not isinstance(value, Mapping):
         raise Invalid(f"metadata must be a dict, not {type(value).__name__}")
-    return to_json(dict(value), name)
+    return to_json(dict(value), field)
+
+
+_CONVERTED: dict[str, Callable[[Any, str], Any]] = {
+    **dict.fromkeys(("tool_calls", "reasoning_details", "codex_reasoning_items"), to_json),
+    **dict.fromkeys(("token_count", "input_tokens", "output_tokens"), _count),
+    "timestamp": check_time,
+    "injected": _flag,
+    "metadata": _metadata,
+}
 
 
 def checked_media(references: Any) -> Sequence[Any]:
@@ -297,5 +310,6 @@ def _keep_texts(made: Draft, given: Mapping[str, Any]) -> None:
     """JSON text of other writers stays as it is: an import restores, it does not judge."""
     texts = {name: given[name] for name in _KEPT if isinstance(given.get(name), str)}
     if texts:
+        made.is_ascii = False
         made.values |= texts
         made.digest = digest(made.values)

@@ -74,11 +74,12 @@ IMPORT_FILE_COLUMNS = ("path", "inode", "size", "mtime", "read_offset", "head_ha
 class Draft:
     """A message ready to be stored: `values` holds every stored column but id, seq, term and active.
 
-    `seq` is set only by imports, which keep the positions of the original.
+    `seq` is set only by imports, which keep the positions of the original. `is_ascii`: no value needs a look at its
+    characters before it is stored; False when that is not known.
     """
 
     # One is made for every message: spelled out, because generic methods take longer than the checks.
-    __slots__ = ("active", "calls", "digest", "media", "seq", "values")
+    __slots__ = ("active", "calls", "digest", "is_ascii", "media", "seq", "values")
     __match_args__ = ("values", "digest", "calls", "media", "seq", "active")
 
     def __init__(
@@ -89,9 +90,10 @@ class Draft:
         media: Sequence[dict[str, Any]] = (),
         seq: int | None = None,
         active: int = 1,
+        is_ascii: bool = False,
     ) -> None:
-        self.values, self.digest, self.calls, self.media, self.seq, self.active = (
-            values, digest, calls, media, seq, active,
+        self.values, self.digest, self.calls, self.media, self.seq, self.active, self.is_ascii = (
+            values, digest, calls, media, seq, active, is_ascii,
         )  # fmt: skip
 
 

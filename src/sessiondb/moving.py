@@ -7,7 +7,7 @@ part that was loaded already is refused, and a move that was killed goes on wher
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import ledger, titles
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 PART_ROWS = 2000
+SESSIONS_TOGETHER = 500
 # Rows beside the conversations that move with them, and the column that tells one from another.
 SIDE_TABLES = {"meta": "name", "import_files": "path", "gateway_bindings": "session_key"}
 _BESIDE_ROW = frozenset({"id", "session_id", "seq", "term", "active"})
@@ -108,6 +109,21 @@ def _of(rows: Sequence[Row], beside: Sequence[Row]) -> list[Row]:
     return [row for row in beside if row["seq"] in positions]
 
 
+def grouped(names: Iterable[str], weight: Callable[[str], int], most: int) -> Iterator[list[str]]:
+    """Names in order, so many at a time that together they weigh at most so much; a heavier one stands alone."""
+    some: list[str] = []
+    size = 0
+    for name in names:
+        heavy = weight(name)
+        if some and (size + heavy > most or len(some) == SESSIONS_TOGETHER):
+            yield some
+            some, size = [], 0
+        some.append(name)
+        size += heavy
+    if some:
+        yield some
+
+
 def adopted(session: Row, unplaced: Sequence[Row], last: int) -> None:
     """Give rows of older code the positions that the store would give them, and let the session know."""
     last = max(last, session["last_seq"] or 0)
@@ -142,6 +158,12 @@ class Movable:
         """The sum of the terms up to a position: whoever has the same there has the same beginning."""
         rows = self.stored_messages(session_id)
         return ledger.total(row["term"] or 0 for row in rows if row["seq"] is not None and row["seq"] <= seq)
+
+    def stored_together(  # type: ignore[misc]
+        self: SessionDBProvider, session_ids: Sequence[str]
+    ) -> dict[str, list[Row]]:
+        """All rows of a few short sessions, as `stored_messages` gives them, in any order."""
+        return {session_id: list(self.stored_messages(session_id)) for session_id in session_ids}
 
     def read_part(  # type: ignore[misc]
         self: SessionDBProvider, session_id: str, after: int = 0, limit: int = PART_ROWS

@@ -69,6 +69,8 @@ class Features:
     indexed_text_search: bool = False
     # Can texts be changed where they stand, in the trash too? What `scrub` needs.
     revision: bool = False
+    # Are texts over 4 KB that come again kept once?
+    shared_bodies: bool = False
     # The longest text of one message, in bytes of UTF-8.
     max_content_bytes: int = 64 * 1024 * 1024
 
@@ -169,11 +171,11 @@ class SessionDBProvider(Movable, Bindable, ABC):
         """All below, parents before children, by start within a generation; each once."""
 
     @abstractmethod
-    def rotate(self, session_id: str, child: Mapping[str, Any]) -> str:
+    def rotate(self, session_id: str, child: Mapping[str, Any], messages: Sequence[Draft] = ()) -> str:
         """End the session with reason "compression" and create `child` with the next title of its lineage.
 
-        The title moves on only when the parent has one. Returns the id of the continuation: the existing one when
-        there is one already. Raises NotFound.
+        It begins with `messages`. The title moves on only when the parent has one. Returns the id of the
+        continuation: the existing one, as it is, when there is one already. Raises NotFound.
         """
 
     # --- messages ---
@@ -315,7 +317,8 @@ class SessionDBProvider(Movable, Bindable, ABC):
 
     @abstractmethod
     def stats(self) -> dict[str, Any]:
-        """`sessions`, `messages`, `sources` (name -> sessions, most first), `size_bytes`, `index_bytes` or None."""
+        """`sessions`, `messages`, `sources` (name -> sessions, most first), `size_bytes`, `index_bytes` or None,
+        `large_texts` or None."""
 
     @abstractmethod
     def get_meta(self, key: str) -> str | None: ...

@@ -133,7 +133,10 @@ class Upkeep(Protocol):
         self, backup: str, path: str, *, over: bool = False, copied: Pages | None = None, tick: Tick | None = None
     ) -> Restored: ...
 
-    def optimize(self, path: str, *, full: bool = False, tick: Tick | None = None) -> Optimized: ...
+    def optimize(
+        self, path: str, *, full: bool = False, large: str | None = None, tick: Tick | None = None
+    ) -> Optimized:
+        """Give space back; `large` says how large texts are kept from now on: plain, zlib or off."""
 
     def reindex(self, path: str, tick: Callable[[int, int], None] | None = None) -> int:
         """Build the search index anew; `tick` is told done and total. Returns its size in bytes."""

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from sessiondb import ledger
 from sessiondb.drafts import calls_of, check_count, check_id, check_time, draft, restored, to_json
 from sessiondb.errors import Invalid
-from sessiondb.models import MESSAGE_COLUMNS, Draft
+from sessiondb.models import MESSAGE_COLUMNS, ROLES, Draft
 from sessiondb.rows import message_row
 
 LIMIT = 1000
@@ -112,3 +116,45 @@ def test_a_restored_message_keeps_a_foreign_role() -> None:
 def test_a_message_without_role_or_time_is_not_restored(message: dict[str, Any]) -> None:
     with pytest.raises(Invalid):
         restored(message, max_bytes=LIMIT)
+
+
+class TestFastEncoder:
+    """Programs that write much spell their messages with another encoder: the numbers must not change."""
+
+    @pytest.fixture(autouse=True)
+    def _loaded(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(ledger, "_encode", None)
+        ledger._load_encoder()
+
+    @given(
+        st.text(),
+        st.sampled_from(sorted(ROLES)),
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.integers(0, (1 << 63) - 1),
+        st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), st.integers() | st.text()),
+    )
+    @example("\ud800", "user", 1.7e9, 0, {})
+    @example('"\\\x00\x1f\x7f/\u2028', "tool", 1e15, 1, {})
+    @example("plain", "user", 1e22, 1, {})
+    @example("plain", "user", 1e-7, 1, {})
+    @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    def test_gives_the_same_digest(self, text: str, role: str, when: float, count: int, more: dict[str, Any]) -> None:
+        said = draft(
+            {"role": role, "content": text, "timestamp": when, "token_count": count, "metadata": more}, 1.0, 1 << 20
+        )
+        assert said.digest == ledger.digest(said.values)
+
+    @pytest.mark.parametrize("field", ["content", "reasoning", "tool_name", "provider", "model"])
+    def test_what_is_called_ascii_is(self, field: str) -> None:
+        assert made(**{field: "plain"}).is_ascii or field in ("provider", "model")
+        assert not made(**{field: "caf\u00e9"}).is_ascii
+
+    def test_is_loaded_by_programs_that_write_much_only(self) -> None:
+        script = (
+            "import sys; from sessiondb.drafts import draft\n"
+            "for number in range(600):\n"
+            "    draft({'role': 'user', 'content': 'x'}, 1e9, 100)\n"
+            "    if number == 99: assert 'msgspec' not in sys.modules\n"
+            "assert 'msgspec' in sys.modules"
+        )
+        subprocess.run([sys.executable, "-c", script], check=True)

@@ -123,6 +123,39 @@ def test_idle_it_waits(watched: Watched) -> None:
     assert used < 1.5
 
 
+@pytest.mark.alone
+@pytest.mark.parametrize("program", [WITH_WATCHFILES, WITHOUT_WATCHFILES], ids=["told", "polled"])
+def test_what_hooks_note_is_brought_in(program: str, tmp_path: Path) -> None:
+    """A transcript outside of all places that are watched comes in by its note, within moments, and once."""
+    home, watched = tmp_path / "home", tmp_path / "watched"
+    watched.mkdir()
+    spool = home / "spool" / "events"
+    transcript = tmp_path / "elsewhere" / "11111111-1111-4111-8111-111111111111.jsonl"
+    transcript.parent.mkdir()
+    told = {"type": "user", "uuid": "u1", "parentUuid": None, "sessionId": transcript.stem, "cwd": "/w", "version": "2",
+            "timestamp": "2026-05-01T10:00:00.000Z", "message": {"role": "user", "content": "persimmon"}}  # fmt: skip
+    transcript.write_bytes(lines(told))
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, "import", "--watch", str(watched)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "SESSIONDB_HOME": str(home)},
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        assert "watching" in process.stdout.readline()
+        spool.parent.mkdir(parents=True, exist_ok=True)
+        spool.write_text(json.dumps({"transcript_path": str(transcript), "agent": "claude-code"}) + "\n")
+        begun = time.monotonic()
+        with SessionDB(home / "state.db", read_only=True) as db:
+            while not db.search_messages("persimmon") and time.monotonic() - begun < PATIENCE:
+                time.sleep(0.05)
+            print(f"found after {time.monotonic() - begun:.2f} s")
+            assert len(db.search_messages("persimmon")) == 1
+        assert not spool.exists()
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE)
+
+
 def test_without_a_history_it_waits_for_one(tmp_path: Path) -> None:
     reports: list[Report] = []
     place = tmp_path / "later"

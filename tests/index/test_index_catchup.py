@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from index_story import asked, ids, process, ran, say, scanned
 
 import sessiondb
 from sessiondb import SessionDB, errors
 from sessiondb.backends.sqlite import engine, provider
-from sessiondb.backends.sqlite.index import background, catchup, fts5, generation, searcher, trim
+from sessiondb.backends.sqlite.index import background, catchup, fts5, generation, merging, searcher, trim
 
 
 @pytest.fixture
@@ -327,3 +328,22 @@ class TestImports:
     def test_what_came_in_is_found(self, db: SessionDB, documents: list[dict[str, Any]]) -> None:
         db.import_sessions(documents)
         assert ids(asked(db, "needle")) == scanned(db, "needle")
+
+
+def test_pages_that_merging_empties_go_back_to_the_disk(db: SessionDB, monkeypatch: pytest.MonkeyPatch) -> None:
+    given_back = merging._given_back
+    left: list[int] = []
+
+    def noted(connection: apsw.Connection) -> bool:
+        left.append(int(str(connection.pragma("freelist_count"))))
+        return given_back(connection)
+
+    monkeypatch.setattr(merging, "LEAST_ROWS", 100)
+    monkeypatch.setattr(merging, "_given_back", noted)
+    for start in range(0, 3000, 500):
+        texts = [f"word{number} said {number * 7} times" for number in range(start, start + 500)]
+        db.append_messages("s", [{"role": "user", "content": text} for text in texts])
+        db.index()
+    assert max(left) > 0
+    assert left[-1] == 0
+    assert len(db.search_messages("said", limit=5000)) == 3000

@@ -1,6 +1,7 @@
 """A move in a process of its own, which dies where it is told: `mover.py WORK`, WORK as JSON.
 
-"before": when the n-th batch is about to be sent; "inside": in its transaction; "after": when it was acknowledged.
+"before": when the n-th batch is about to be sent; "inside": in its transaction; "after": when it was acknowledged;
+"unindexed": when all is there but the index; "indexing": when a part of the index of a PostgreSQL store is there.
 """
 
 from __future__ import annotations
@@ -25,7 +26,20 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def arm_index(target: Any, moment: str) -> None:
+    if moment == "unindexed":
+        target.update_index = lambda tick: die()
+        return
+    from sessiondb.backends.postgres import postponed
+
+    ensure = postponed.trigrams.ensure
+    postponed.trigrams.ensure = lambda *args, **more: (ensure(*args, **more), die())
+
+
 def arm(target: Any, number: int, moment: str) -> None:
+    if number == 0:
+        arm_index(target, moment)
+        return
     load, write = target.load, target.driver.write
     seen = {"loads": 0}
 

@@ -98,6 +98,40 @@ def run(source: Place, target: Place, kill: tuple[int, str] | None) -> dict[str,
     return answer
 
 
+@pytest.mark.alone
+@pytest.mark.parametrize("moment", ["unindexed", "indexing"])
+def test_killed_while_the_index_is_made_the_next_run_makes_it(new_place: NewPlace, moment: str) -> None:
+    here, there = new_place("sqlite"), new_place("postgresql")
+    source = opened(here)
+    write_history(source, 12, 25)
+    wanted = [row["session_id"] for row in SessionDB(provider=source).search_messages("needle", limit=50)]
+    source.shutdown()
+    opened(there).shutdown()
+    assert run(here, there, (0, moment)) is None
+    broken_off = opened(there)
+    assert broken_off.health()["index_put_off"]
+    broken_off.shutdown()
+    assert run(here, there, None) == {"verified": True, "problems": [], "quarantined": 0}
+    target = opened(there)
+    found = SessionDB(provider=target).search_messages("needle", limit=50)
+    assert (target.health()["index_put_off"], target.features.indexed_text_search) == (False, True)
+    assert (sorted(row["session_id"] for row in found), found.notices) == (sorted(wanted), ())
+    target.shutdown()
+
+
+def test_a_title_that_had_to_change_leaves_the_others_theirs(
+    source: SessionDBProvider, target: SessionDBProvider
+) -> None:
+    """The number that one gets may be the title of another in the same batch."""
+    mine, theirs = SessionDB(provider=target), SessionDB(provider=source)
+    mine.set_session_title(mine.create_session("mine", "cli"), "deploy")
+    for name, title in (("a", "deploy"), ("b", "deploy #2")):
+        theirs.set_session_title(theirs.create_session(name, "cli"), title)
+    done = move(source, target, merge=True)
+    titles = {mine.get_session(name)["title"] for name in ("mine", "a", "b")}  # type: ignore[index]
+    assert (done.verified, titles, len(done.renamed)) == (True, {"deploy", "deploy #2", "deploy #3"}, 2)
+
+
 class TestTarget:
     def test_one_that_is_not_empty_is_refused(self, source: SessionDBProvider, target: SessionDBProvider) -> None:
         SessionDB(provider=target).create_session("mine", "cli")

@@ -15,10 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from sessiondb import registry
-from sessiondb.backends.memory.facts import SCHEMA_VERSION as VERSION
+from sessiondb.backends.mysql import schema as mysql
+from sessiondb.backends.postgres import schema as postgres
+from sessiondb.backends.sqlite import schema as sqlite
 from sessiondb.db import SessionDB
 
-NEXT = VERSION + 1
+# Each engine has its own history; the next version is newer than all of them.
+VERSIONS = {"sqlite": sqlite.VERSION, "postgresql": postgres.VERSION, "mysql": mysql.VERSION}
+NEXT = max(VERSIONS.values()) + 1
 ADDED = {
     "sqlite": "ALTER TABLE sessions ADD COLUMN newer TEXT",
     "postgresql": "ALTER TABLE sessions ADD COLUMN newer TEXT",

@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from servers.postgres import PostgreSQL
+from sessiondb.backends.postgres.provider import NO_INDEX
 from sessiondb.db import SessionDB
 from sessiondb.migrate import Move
 
@@ -76,7 +77,11 @@ def test_a_load_that_was_broken_off_answers_the_same_and_can_be_made_up(
     later = opened()
     assert not later.provider.features.indexed_text_search
     slowly = found(later)
+    assert NO_INDEX in later.search_messages("needle3").notices
+    assert later.health()["index_put_off"]
     later.index()
+    assert NO_INDEX not in later.search_messages("needle3").notices
+    assert not later.health()["index_put_off"]
     assert definitions() == whole
     assert later.provider.features.indexed_text_search
     assert found(later) == slowly

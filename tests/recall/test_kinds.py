@@ -35,7 +35,9 @@ def measured(name: str) -> dict[str, tuple[int, int, int]]:
     return {kind: (right, wrong, missed) for kind, (right, wrong, missed) in counts.items()}
 
 
-@pytest.mark.parametrize("name", ["tuning.txt", "held_out.txt", "second.txt", "third.txt"])
+@pytest.mark.parametrize(
+    "name", ["tuning.txt", "held_out.txt", "second.txt", "third.txt", "fourth.txt", "fifth.txt", "sixth.txt"]
+)
 def test_most_are_found_and_few_are_wrong(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     counts = measured(name)
     with capsys.disabled():

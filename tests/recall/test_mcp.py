@@ -18,6 +18,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from mcp_types import INVALID_PARAMS
 
 from servers.common import free_port
 from sessiondb import SessionDB
@@ -101,6 +102,19 @@ class TestTools:
         answer = called(path, "session_read", {"session_id": "nobody"})
         assert answer.is_error is True
         assert "no session 'nobody'" in answer.content[0].text
+
+    @pytest.mark.parametrize(
+        ("name", "arguments"), [("nobody", {}), ("recap", {"session_id": "nobody"}), ("recap", {})]
+    )
+    def test_a_prompt_that_cannot_be_given_has_the_code_of_the_protocol(
+        self, path: Path, name: str, arguments: dict[str, str]
+    ) -> None:
+        async def refused(client: Client) -> int:
+            with pytest.raises(MCPError) as caught:
+                await client.get_prompt(name, arguments)
+            return caught.value.error.code
+
+        assert inside(path, refused) == INVALID_PARAMS
 
     def test_secrets_do_not_leave(self, path: Path) -> None:
         async def everything(client: Client) -> str:

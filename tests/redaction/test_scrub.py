@@ -26,8 +26,9 @@ THOUGHT = positives("hugging face token", 1)[0]
 PICTURE = positives("azure signature", 1)[0]
 EXTRA = positives("sendgrid key", 1)[0]
 PURGED = positives("vault token", 1)[0]
+LARGE = positives("digitalocean token", 1)[0]
 # What stood in a store before it was cleaned; the rest of the kinds are in messages.
-PLACED = (TITLED, PROMPT, BURIED, HIDDEN, ARGUMENT, RESULT, THOUGHT, PICTURE, EXTRA, PURGED)
+PLACED = (TITLED, PROMPT, BURIED, HIDDEN, ARGUMENT, RESULT, THOUGHT, PICTURE, EXTRA, PURGED, LARGE)
 
 
 def told() -> list[str]:
@@ -54,6 +55,10 @@ def fill(db: SessionDB) -> None:
     db.create_session("gone", "cli")
     db.append_message("gone", "user", f"deleted {BURIED}")
     db.delete_session("gone")
+    # Large enough to be kept once for all three places.
+    large = f"{LARGE} {'z ' * 3000}"
+    db.create_session("large", "cli", system_prompt=large)
+    db.append_messages("large", [{"role": "tool", "content": large}] * 2)
     db.create_session("purged", "cli")
     db.append_messages("purged", [{"role": "user", "content": f"purged {PURGED} {'y' * 5000}"}] * 3)
     db.delete_session("purged", hard=True)
@@ -118,7 +123,7 @@ def test_the_report_says_what_was_found_and_a_second_run_finds_nothing(path: Pat
     again = json.loads(run("scrub", "--yes", "--json", "--db", str(path)).stdout)
     assert looked["kinds"] == done["kinds"]
     assert set(done["kinds"]) == set(KINDS)
-    assert (done["sessions"], done["trash"]) == (1, 1)
+    assert (done["sessions"], done["trash"]) == (2, 1)
     assert again["credentials"] == 0
 
 

@@ -26,5 +26,12 @@ def next_number(directory: str | Path, lane: str) -> int:
     return found[-1] + 1 if found else 0
 
 
-def text(lane: str, number: int) -> str:
+def key(lane: str, number: int) -> str:
     return f"{lane}:{number}"
+
+
+def text(lane: str, number: int) -> str:
+    """Now and then something large that all lanes say, which a store may keep once."""
+    if number % 8 == 7:
+        return f"all say {number % 3}: " + "the same words " * 400
+    return key(lane, number)

@@ -72,7 +72,7 @@ def _lane(db: SessionDB, name: str, acks: str) -> None:
     done = acknowledged.Acknowledged(acks, name)
     while True:
         said = acknowledged.text(name, number)
-        db.append_message(name, "user", said, message_key=said)
+        db.append_message(name, "user", said, message_key=acknowledged.key(name, number))
         done.add(number)
         number += 1
 
@@ -240,8 +240,8 @@ def _append_stubbornly(db: SessionDB, name: str, acks: str, ready: str) -> int:
     number = 0
     Path(ready).touch()
     while not os.path.exists(f"{acks}/stop"):
-        said = acknowledged.text(name, number)
-        while not interruptible.call(lambda said=said: db.append_message(name, "user", said, message_key=said)):  # type: ignore[misc]
+        said, key = acknowledged.text(name, number), acknowledged.key(name, number)
+        while not interruptible.call(lambda said=said, key=key: db.append_message(name, "user", said, message_key=key)):  # type: ignore[misc]
             pass
         done.add(number)
         number += 1

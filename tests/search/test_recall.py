@@ -292,6 +292,9 @@ class TestRecall:
         assert [each["session_id"] for each in recent(db, 1)] == ["me"]
 
 
+DEPLOYED = {"role": "user", "content": "deploy/nginx"}
+
+
 class TestCandidates:
     """The first cut is the same from an index and from the rows."""
 
@@ -345,6 +348,28 @@ class TestCandidates:
         rare = [bit for bit, count in enumerate(scanned.containing) if count < 10]
         beside = {each for each, held in really.items() if any(held >> bit & 1 for bit in rare)}
         assert {hit.id: hit.held for hit in indexed.hits if hit.id in beside} == {each: really[each] for each in beside}
+
+    def test_in_a_large_store_common_words_of_a_path_are_found_as_typed(
+        self, store: SessionDB, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from sessiondb.backends.sqlite.index import partial
+
+        store.append_messages("s0", [{"role": "user", "content": "deploying nginx"}, *[DEPLOYED] * 20])
+        monkeypatch.setattr(partial, "NARROWED_FROM", 10)
+        indexed, scanned = self.both(store, "deploy/nginx", 1000)
+        inflected = {hit.id for hit in scanned.hits} - {hit.id for hit in indexed.hits}
+        assert {row["content"] for row in map(store.provider.get_message, inflected) if row} == {"deploying nginx"}
+
+    def test_a_beginning_that_was_typed_stays_one_in_a_large_store(
+        self, store: SessionDB, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from sessiondb.backends.sqlite.index import partial
+
+        store.append_messages("s0", [{"role": "user", "content": "deploying nginx"}, *[DEPLOYED] * 20])
+        monkeypatch.setattr(partial, "NARROWED_FROM", 10)
+        indexed, scanned = self.both(store, "deploy* nginx", 1000)
+        whole = {hit.id for hit in scanned.hits if hit.held & 1}
+        assert {hit.id for hit in indexed.hits if hit.held & 1} == whole
 
     def test_people_s_are_not_crowded_out_by_machines(self, store: SessionDB) -> None:
         store.create_session("night", "cron")

@@ -43,7 +43,7 @@ class TestMigrationFiles:
         folder = resources.files("sessiondb.backends.sqlite") / "migrations"
         names = sorted(path.name for path in folder.iterdir() if path.name.endswith(".sql"))
         assert all(re.fullmatch(r"\d{4}_[a-z_]+\.sql", name) for name in names)
-        assert [int(name[:4]) for name in names] == [1, 2, 3, 4, 5, 6, 1001, 1002]
+        assert [int(name[:4]) for name in names] == [1, 2, 3, 4, 5, 6, 1001, 1002, 1003]
 
     def test_the_last_file_is_the_version(self) -> None:
         assert schema.migrations()[-1][0] == schema.VERSION

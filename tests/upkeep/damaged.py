@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sessiondb.backends.sqlite import bodies
 from sessiondb.backends.sqlite.upkeep import btree, image
 from sessiondb.db import SessionDB
 from sessiondb.errors import SessionDBError
@@ -232,23 +233,33 @@ class _Recording(image.Image):
 
 
 def sessions_on_pages(path: Path, known: set[str]) -> dict[int, set[str]]:
-    """Which sessions have a row on a page, or on the pages that such a row overflows to."""
+    """Which sessions have a row or a large text on a page, or on the pages that these overflow to."""
     found: dict[int, set[str]] = {}
+    referring: dict[str, set[str]] = {}
+    texts: list[tuple[str, set[int]]] = []
     descriptor = os.open(path, os.O_RDONLY)
     try:
         pages = _Recording.__new__(_Recording)
         pages.read = set()
         pages.__init__(descriptor, None, None)  # type: ignore[misc]
         for number in range(2, pages.count + 1):
-            for names, touched in _cells(pages, number, known):
+            for row, touched in _cells(pages, number):
+                names = {value for value in row.values[:3] if isinstance(value, str)} & known
                 for page in touched:
                     found.setdefault(page, set()).update(names)
+                for value in filter(bodies.is_reference, row.values[1:]):
+                    referring.setdefault(value, set()).update(names)
+                if bodies.is_reference(row.values[0]):
+                    texts.append((row.values[0], touched))
     finally:
         os.close(descriptor)
+    for reference, touched in texts:
+        for page in touched:
+            found.setdefault(page, set()).update(referring.get(reference, set()))
     return found
 
 
-def _cells(pages: _Recording, number: int, known: set[str]) -> Iterator[tuple[set[str], set[int]]]:
+def _cells(pages: _Recording, number: int) -> Iterator[tuple[btree.Row, set[int]]]:
     page = image.Image.page(pages, number)
     if page[0] != btree.TABLE_LEAF and page[0] != btree.INDEX_LEAF:
         return
@@ -261,4 +272,4 @@ def _cells(pages: _Recording, number: int, known: set[str]) -> Iterator[tuple[se
             continue
         # An index repeats what its table has: only rows count.
         if page[0] == btree.TABLE_LEAF or len(cell.rows[0].values) == 2:
-            yield {value for value in cell.rows[0].values[:3] if isinstance(value, str)} & known, set(pages.read)
+            yield cell.rows[0], set(pages.read)

@@ -56,7 +56,7 @@ class Messages(Handle):
         }
         check_text(session_id, "session_id")
         check_count(expected_seq, "expected_seq")
-        made = self._draft({name: value for name, value in given.items() if value is not None}, float(self._clock()))
+        made = self._draft(given, float(self._clock()))
         return self.provider.append(session_id, (made,), expected_seq=expected_seq)[0]
 
     def append_messages(

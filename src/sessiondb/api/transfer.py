@@ -172,8 +172,8 @@ class Transfer(Messages):
         limit = self.features.max_content_bytes
         drafts: list[Draft] = []
         try:
-            for row in rows:
-                drafts.append(restored(self._message(row), max_bytes=limit))
+            for row in map(self._message, rows) if self._redacting else rows:
+                drafts.append(restored(row, max_bytes=limit))
         except Invalid as exc:
             raise Invalid(f"message {len(drafts)}: {exc}") from exc
         return drafts

@@ -14,9 +14,10 @@ from .upkeep import has_files, place
 @options.command("optimize")
 @options.flag("--full", help="Write the file anew; only while nobody has it open.")
 @options.flag("--reindex", help="Build the search index anew.")
+@options.option("--large", metavar="HOW", help="How to keep texts over 4 KB: plain (each once), zlib, off.")
 @options.answers
 @options.common
-def command(full: bool, reindex: bool, form: answers.Form) -> None:
+def command(full: bool, reindex: bool, large: str | None, form: answers.Form) -> None:
     """Give space back to the disk.
 
     In small steps while others write; Ctrl-C at any time leaves what is done. On a server only --reindex is done from
@@ -26,6 +27,7 @@ def command(full: bool, reindex: bool, form: answers.Form) -> None:
     Example:
         sessiondb optimize
         sessiondb optimize --reindex
+        sessiondb optimize --large zlib
     """
     store = options.state().place
     if reindex and not full and not has_files(store):
@@ -33,7 +35,7 @@ def command(full: bool, reindex: bool, form: answers.Form) -> None:
         return
     keeper, path = place(store)
     with Progress(noun="pages given back") as progress:
-        done = keeper.optimize(path, full=full, tick=progress)
+        done = keeper.optimize(path, full=full, large=large, tick=progress)
     index = _reindexed(keeper, path) if reindex else None
     if form:
         answers.give(form, "optimize", {**asdict(done), "index_bytes": index})

@@ -29,3 +29,8 @@ def command(db: SessionDB, form: answers.Form) -> None:
     whole = stats["size_bytes"] or 0
     shares = "" if index is None else f" (messages {output.size(whole - index)}, search index {output.size(index)})"
     output.say(f"Database size: {output.size(whole)}", ink.dim(shares))
+    large = stats.get("large_texts")
+    if large and large["references"]:
+        saved = output.size(large["text_bytes"] - large["bytes"])
+        kept = f"{output.count(large['texts'], 'large text')} kept for {output.count(large['references'], 'place')}"
+        output.say(ink.dim(f"{kept}: {saved} saved"))

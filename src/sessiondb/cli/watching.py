@@ -10,15 +10,17 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from .. import config
 from ..errors import NotFound
 from . import answers, options, output
 from .store import open_store
 
 if TYPE_CHECKING:
+    from ..db import SessionDB
     from ..importers.base import Parser
     from ..importers.known import Found
     from ..importers.report import Report
-    from ..importers.watching import Changes, Watch
+    from ..importers.watching import Changes, Notes, Watch
 
 
 def follow(parsers: list[Parser], paths: Sequence[Path], home: Path, since: float | None, form: answers.Form) -> None:
@@ -30,12 +32,28 @@ def follow(parsers: list[Parser], paths: Sequence[Path], home: Path, since: floa
     before = signal.signal(signal.SIGTERM, _stop)
     try:
         with open_store(options.state().place, read_only=False, create=True) as db:
-            watch = watching.Watch(db, look, places, told, since, known.ends(parsers))
+            watch = watching.Watch(db, look, places, told, since, known.ends(parsers), _notes(db))
             _go_on(watch, look, places)
     except KeyboardInterrupt:
         told.finish()
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _notes(db: SessionDB) -> Notes | None:
+    """What hooks noted belongs into the store of the settings, not into one named for a single command."""
+    from ..hooks import spool
+    from ..importers.watching import Notes
+
+    named = options.state().place
+    if named is not None:
+        return None
+    home = config.load(named).home
+
+    def drain() -> Report | None:
+        return spool.drain(db, home, os.environ)
+
+    return Notes(spool.place(home), drain)
 
 
 def _stop(*_: object) -> NoReturn:
@@ -64,19 +82,20 @@ def _go_on(watch: Watch, look: Callable[[], Iterable[Found]], places: Callable[[
     from ..importers.watching import notified, polled
 
     changes: Changes
+    notes = None if watch.notes is None else watch.notes.path
     try:
         import watchfiles  # noqa: F401
 
-        changes = notified(places)
+        changes = notified(places, notes)
     except ImportError:
         output.complain("looking every second; `pip install 'sessiondb[import]'` makes the system tell what changed")
-        changes = polled(look)
+        changes = polled(look, notes=notes)
     try:
         watch.follow(changes)
     except OSError as exc:
         # Too many directories for the system to watch, or a file system that tells nothing.
         output.complain(f"the system cannot tell what changes ({exc}); looking every second instead")
-        watch.follow(polled(look))
+        watch.follow(polled(look, notes=notes))
 
 
 class _Told:

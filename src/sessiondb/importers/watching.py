@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..db import SessionDB
 from .files import Files
@@ -32,6 +32,13 @@ _SIDE_FILES = ("-wal", "-journal", "-shm")
 Changes = Iterator[set[Path] | None]
 
 
+class Notes(NamedTuple):
+    """Where agents note which conversation went on, and what brings that in."""
+
+    path: Path
+    drain: Callable[[], Report | None]
+
+
 class Watch:
     """Follows the sources that `look` finds below `places`; a place may appear later."""
 
@@ -43,6 +50,7 @@ class Watch:
         told: Callable[[Report], None],
         since: float | None = None,
         ends: tuple[str, ...] = SUFFIXES,
+        notes: Notes | None = None,
     ) -> None:
         self.db = db
         self.look = look
@@ -50,16 +58,25 @@ class Watch:
         self.told = told
         self.since = since
         self.ends = ends
+        self.notes = notes
         self.files = Files(db)
         self.sources: dict[Path, Found] = {}
 
     def follow(self, changes: Changes) -> None:
         """Import all there is, then what the changes name; None stands for "anything may have changed"."""
         self._bring(self._looked())
+        self._read_notes()
         for changed in changes:
+            self._read_notes()
             found = self._looked() if changed is None else self._named(changed)
             if found:
                 self._bring(found)
+
+    def _read_notes(self) -> None:
+        if self.notes is not None and self.notes.path.exists():
+            report = self.notes.drain()
+            if report is not None:
+                self.told(report)
 
     def _looked(self) -> list[Found]:
         self.sources = {found.path: found for found in self.look()}
@@ -86,8 +103,11 @@ def _of_database(path: Path) -> Path:
     return path.with_name(path.name.removesuffix(tail))
 
 
-def notified(places: Callable[[], list[Path]]) -> Changes:
-    """Changed paths as the system tells them. Raises ImportError without watchfiles, OSError when it cannot watch."""
+def notified(places: Callable[[], list[Path]], notes: Path | None = None) -> Changes:
+    """Changed paths as the system tells them. Raises ImportError without watchfiles, OSError when it cannot watch.
+
+    `notes` is looked for at every turn, which costs less than watching its directory.
+    """
     from watchfiles import watch
 
     while True:
@@ -95,6 +115,8 @@ def notified(places: Callable[[], list[Path]]) -> Changes:
         directories, recursive = _watchable(known)
         if not directories:
             time.sleep(POLL_SECONDS)
+            if notes is not None and notes.exists():
+                yield {notes}
             continue
         is_first = True
         for changes in watch(
@@ -109,7 +131,7 @@ def notified(places: Callable[[], list[Path]]) -> Changes:
             # The first time for what was written before the system began to tell.
             if is_first:
                 yield None
-            elif changes:
+            elif changes or (notes is not None and notes.exists()):
                 yield {Path(path) for _, path in changes}
             is_first = False
             if _existing(places()) != known:
@@ -127,12 +149,16 @@ def _watchable(places: list[Path]) -> tuple[list[Path], bool]:
     return places, True
 
 
-def polled(look: Callable[[], Iterable[Found]], wait: Callable[[float], Any] = time.sleep) -> Changes:
+def polled(
+    look: Callable[[], Iterable[Found]], wait: Callable[[float], Any] = time.sleep, notes: Path | None = None
+) -> Changes:
     """Changed paths, found by looking at every source."""
     known = _stamps(look())
     pause = POLL_SECONDS
     while True:
         wait(pause)
+        if notes is not None and notes.exists():
+            yield {notes}
         begun = time.process_time()
         found = list(look())
         now = _stamps(found)

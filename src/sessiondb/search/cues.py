@@ -65,7 +65,7 @@ _WE = r"(?:we|i|they|(?:the |our )?team)"
 _OK = r"(?:(?:ok|okay|fine|alright|right|so|then|yes|great|good)[,.:]? )*"
 _JOB = (
     r"(?:add|write|fix|check|update|remove|document|test|investigate|move|rename|migrate|delete|create|measure|clean|"
-    r"find out|ask|tell|rotate|backfill|review)"
+    r"find out|ask|tell|rotate|backfill|review|revisit|rethink|drop|replace|renew|upgrade|clean up|look (?:at|into))"
 )
 
 DECISION = Cues(
@@ -135,6 +135,11 @@ TODO = Cues(
         r"(?:next steps?|follow[- ]?ups?|pending|open (?:questions?|items?|issues?|points?)|unresolved|remaining|"
         r"action items?|still (?:open|to do)|left to do|to[- ]do|not done yet)\s*[:：]",
         r"follow up\b",
+        r"(?:tbd|tbc|left open|open|outstanding|backlog)\s*[:：]",
+        r"blocked (?:on|by)\b",
+        r"waiting (?:on|for) (?!an? )",
+        r"next up\b",
+        rf"(?:please|(?:can|could) you(?: please)?) {_JOB}\b[^.]*\b(?:later|tomorrow|next|soon|tonight|afterwards)\b",
         r"remember to\b",
         r"ingat\b",
         r"(?:pr|tugas(?: berikutnya)?|langkah (?:berikutnya|selanjutnya)|sisa)\s*[:：]",
@@ -143,6 +148,19 @@ TODO = Cues(
         r"fixme\b",
         r"(?:don't|do not|never) forget\b",
         r"remind me\b",
+        r"(?:only |just )?half[- ](?:done|finished|written|way (?:done|through))\b|unfinished\b",
+        r"(?:never|not|\w+n't) (?:got|gotten|get) (?:around )?to\b",
+        r"ran out of time\b",
+        r"(?:is|are) (?:waiting (?:on|for)|blocked (?:on|by)|pending)\b",
+        r"for (?:the )?next (?:sprint|release|version|iteration|round|time)\b",
+        r"(?:is|are|remains?) (?:still )?(?:unexplained|unresolved|unclear|undecided|unsolved|untested)\b",
+        r"still (?:unexplained|unresolved|undecided|unsolved|untested)\b",
+        r"yet to (?:be |do |write |test |fix )",
+        r"i(?:'ll| will) get to\b",
+        r"come back to (?:this|that|it|the)\b[^.]*\b(?:later|tomorrow|next|soon)\b",
+        r"(?:would|might) be (?:good|nice|better|useful) to\b[^.]*\b(?:at some point|some day|later|eventually)\b",
+        r"(?:nobody|no one|none of us) (?:has|have) \w+ed\b[^.]*\b(?:so far|yet)\b",
+        r"(?:haven't|have not|hasn't|has not) had (?:the )?time\b",
         r"please remember to\b",
         r"still (?:needs?|have to|has to|must|failing|fails|broken|missing|open|to do|to be|unclear|not)\b",
         r"(?:is|are) still (?:failing|broken|missing|open|unclear|pending|not)\b",
@@ -167,6 +185,10 @@ TODO = Cues(
         r"belum (?:selesai|teratasi|beres|ada|jalan|sempat|jelas|di\w+)\b",
         r"(?:nanti|besok|minggu depan) (?:saya|aku|kita|kami|tolong|harus)\b",
         r"ingatkan (?:saya|aku|kami)\b",
+        r"(?:baru )?setengah (?:jalan|jadi|selesai)\b",
+        r"menyusul (?:nanti|besok|minggu depan|bulan depan|kemudian)\b",
+        r"(?:kita|kami|saya|aku|ini|itu) (?:masih )?(?:harus|perlu) (?:me|di)\w{3,}",
+        r"menunggu (?:jawaban|balasan|kabar|persetujuan|konfirmasi|tinjauan|keputusan)\b",
         r"perlu di\w+",
         r"tinggal (?:me|di)\w{3,}",
     ),
@@ -182,6 +204,13 @@ TODO = Cues(
         r"下一步(?:[:：]|要|是)",
         r"提醒我",
         r"跟进",
+        r"(?:暂时|目前)(?:还)?(?:没有|没|未)[^。]{0,4}(?:结论|结果|定论|答复)",
+        r"(?:需要|有必要|应该|得)(?:补充|完善|更新|修复|修改|重构|优化|确认|检查|测试|处理|清理|调整|有人)",
+        r"等[^。]{0,10}(?:后|之后|以后)再",
+        r"还剩",
+        r"(?:后续|接下来|之后)(?:还)?(?:要|需要|得|再)",
+        r"(?:仍|还)(?:然)?不(?:清楚|明确|确定)",
+        r"(?:明天|下周|下次|稍后|之后)[^。]{0,4}继续",
     ),
 )
 

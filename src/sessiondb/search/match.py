@@ -73,3 +73,26 @@ def _phrase_positions(phrase: Phrase, words: Words) -> Iterator[int]:
 
 def _ends(word: str, last: str, prefix: bool) -> bool:
     return word.startswith(last) if prefix else word == last
+
+
+def implies(one: Node, other: Node) -> bool:
+    """Whether every message that has the one has the other, as far as their form tells; False when it does not."""
+    if one == other:
+        return True
+    if isinstance(other, And):
+        return all(implies(one, part) for part in other.parts)
+    if isinstance(one, Or):
+        return all(implies(part, other) for part in one.parts)
+    if isinstance(other, Or) and any(implies(one, part) for part in other.parts):
+        return True
+    if isinstance(one, And):
+        return any(implies(part, other) for part in one.parts)
+    return isinstance(one, Term | Phrase) and isinstance(other, Term | Phrase) and _says(one, other)
+
+
+def _says(one: Leaf, other: Leaf) -> bool:
+    """Whether a word or phrase has another in it. What follows a beginning is not known."""
+    said = one.tokens if isinstance(one, Phrase) else (one.token,)
+    if other.prefix:
+        return found(other, said)
+    return found(other, said[:-1] if one.prefix else said)

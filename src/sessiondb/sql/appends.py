@@ -106,14 +106,16 @@ def no_session(session_id: str) -> NotFound:
 
 def append_one(tx: Tx, session_id: str, draft: Draft) -> int:
     """The short path for a message without a key; raises Adrift when older rows must come first."""
-    placed = {"session_id": session_id, "high": draft.digest >> 31, "low": draft.digest & ledger.LOW}
-    message_id = tx.insert(INSERT_NEXT, {**draft.values, **placed})
+    values = draft.values
+    values["session_id"] = session_id
+    values["high"] = draft.digest >> 31
+    values["low"] = draft.digest & ledger.LOW
+    values["calls"] = len(draft.calls)
+    message_id = tx.insert_counted(INSERT_NEXT, COUNT_NEXT, values)
     if message_id is None:
-        raise no_session(session_id)
-    counted = {"calls": len(draft.calls), "timestamp": draft.values["timestamp"], **placed}
-    if not tx.run(COUNT_NEXT, counted):
+        # Or there is no such session; the long way tells.
         raise Adrift
-    if draft.calls or draft.media or draft.values["tool_call_id"] is not None:
+    if draft.calls or draft.media or values["tool_call_id"] is not None:
         _attach_all(tx, session_id, (message_id,), (draft,))
     return message_id
 
@@ -129,9 +131,9 @@ def append_many(tx: Tx, session_id: str, drafts: Sequence[Draft], expected_seq: 
     if found is None:
         raise no_session(session_id)
     last_seq, total = found
-    keys = [key for draft in drafts if (key := draft.values["message_key"]) is not None]
+    keys = keys_of(drafts)
     known = known_keys(tx, session_id, keys) if keys else {}
-    unknown = fresh(drafts, known) if keys else drafts
+    unknown = fresh(drafts, known)
     if not unknown:
         return [known[draft.values["message_key"]] for draft in drafts]
     if expected_seq is not None and expected_seq != last_seq:
@@ -161,8 +163,14 @@ def ids_of(
     return ids
 
 
-def fresh(drafts: Sequence[Draft], known: Iterable[str]) -> list[Draft]:
+def keys_of(drafts: Sequence[Draft]) -> list[str]:
+    return [key for draft in drafts if (key := draft.values["message_key"]) is not None]
+
+
+def fresh(drafts: Sequence[Draft], known: Iterable[str]) -> Sequence[Draft]:
     """The drafts to store: no known key, and of a key given twice the first."""
+    if not keys_of(drafts):
+        return drafts
     seen = set(known)
     unknown = []
     for draft in drafts:
@@ -186,13 +194,14 @@ def place(tx: Tx, session_id: str, last_seq: int, total: int, drafts: Sequence[D
     """Store drafts after `last_seq`, or at the positions they bring, and settle the session's counters."""
     positions = _positions(drafts, last_seq)
     terms = ledger.terms([draft.digest for draft in drafts], positions)
+    is_ascii = session_id.isascii() and all(draft.is_ascii for draft in drafts)
     for draft, seq, term in zip(drafts, positions, terms, strict=True):
         values = draft.values
         values["session_id"] = session_id
         values["seq"] = seq
         values["term"] = term
         values["active"] = draft.active
-    ids = tx.insert_many(INSERT_PLACED, [draft.values for draft in drafts]) if drafts else []
+    ids = tx.insert_many(INSERT_PLACED, [draft.values for draft in drafts], is_ascii=is_ascii) if drafts else []
     if drafts and not tx.run(COUNT_PLACED, _counted(session_id, drafts, ledger.total((total, *terms)), ids[-1])):
         raise Adrift
     if at_least > (positions[-1] if positions else last_seq):
@@ -232,6 +241,8 @@ def _attach_all(tx: Tx, session_id: str, ids: Sequence[int], drafts: Sequence[Dr
     calls: list[dict[str, Any]] = []
     pending: dict[str, list[dict[str, Any]]] = {}
     for message_id, draft in zip(ids, drafts, strict=True):
+        if not draft.calls and not draft.media and draft.values["tool_call_id"] is None:
+            continue
         if draft.calls or draft.media:
             place_of = {"session_id": session_id, "message_id": message_id}
             for call in draft.calls:

@@ -30,8 +30,22 @@ class Tx(Protocol):
     def insert(self, sql: str, params: Params = ...) -> int | None:
         """Execute an INSERT and return the new id; None when no row was inserted."""
 
-    def insert_many(self, sql: str, params: Sequence[Params]) -> list[int]:
-        """Insert rows in order and return their ids."""
+    def insert_counted(self, sql: str, count: str, params: Params) -> int | None:
+        """Execute an INSERT and the UPDATE that counts its row; the new id, None when one of them changed nothing."""
+
+    def insert_many(self, sql: str, params: Sequence[Params], *, is_ascii: bool = False) -> list[int]:
+        """Insert rows in order and return their ids; `is_ascii` when all their texts are known to be that."""
+
+    def run_many(self, sql: str, params: Sequence[Params]) -> None:
+        """Execute once for each, in order, in as few round trips as the driver can."""
+
+
+class OneByOne:
+    """For drivers that send a statement at a time."""
+
+    def insert_counted(self: Tx, sql: str, count: str, params: Params) -> int | None:
+        new_id = self.insert(sql, params)
+        return new_id if new_id is not None and self.run(count, params) else None
 
 
 class Driver(Protocol):

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from .. import ledger
-from ..models import MEDIA_REF_COLUMNS, MESSAGE_COLUMNS, SESSION_COLUMNS, TOKEN_COLUMNS, TOOL_CALL_COLUMNS
-from ..moving import PART_ROWS, SIDE_TABLES, Buried, Entry, Part, Row, adopted, beside, moved_on, taken
+from ..models import MEDIA_REF_COLUMNS, MESSAGE_COLUMNS, SESSION_COLUMNS, TOOL_CALL_COLUMNS
+from ..moving import PART_ROWS, SIDE_TABLES, Buried, Entry, Part, Row, adopted, beside
 from ..provider import SessionDBProvider
 from . import rows
-from .adopt import LEDGER
-from .appends import INSERT_PLACED
 from .driver import Driver, Tx, read, write
 from .escape import unescape
+from .filters import marks
+from .loads import loaded
 from .messages import PLACED, UNPLACED
-from .sessions import ADD_TAG, CREATE, GET, STATE, TITLE_HOLDER, next_title, tags_of
+from .sessions import GET, tags_of
 
 # Conversations may hold megabytes in a message: a part ends when it has so many characters.
 PART_BYTES = 4 * 1024 * 1024
@@ -33,6 +32,12 @@ _TERMS = """
      WHERE session_id = :session_id
        AND seq <= :seq
 """
+_TOGETHER = f"""
+    SELECT {rows.MESSAGE_LIST}
+      FROM messages
+     WHERE session_id IN (%s)
+     ORDER BY id
+"""
 _BESIDE = """
     SELECT %s
       FROM %s
@@ -41,33 +46,6 @@ _BESIDE = """
        AND message_id <= :last
      ORDER BY id
 """
-CALL = [name for name in TOOL_CALL_COLUMNS if name != "id"]
-MEDIA = [name for name in MEDIA_REF_COLUMNS if name != "id"]
-ADD_CALL = f"""
-    INSERT INTO tool_calls ({", ".join(CALL)})
-    VALUES ({", ".join(f":{name}" for name in CALL)})
-"""
-ADD_MEDIA = f"""
-    INSERT INTO media_refs ({", ".join(MEDIA)})
-    VALUES ({", ".join(f":{name}" for name in MEDIA)})
-"""
-# On MySQL the assignments happen from left to right; none here reads another.
-SETTLE = """
-    UPDATE sessions
-       SET ledger = :ledger,
-           last_seq = :last_seq,
-           message_count = :message_count,
-           tool_call_count = :tool_call_count,
-           last_active = :last_active,
-           last_message_id = :last_message_id
-     WHERE id = :id
-"""
-COUNTED = """
-    SELECT message_count, tool_call_count, last_active, last_message_id
-      FROM sessions
-     WHERE id = :id
-"""
-NEWEST_MESSAGE = "SELECT {newest_message_id}"
 HOMELESS = f"""
     SELECT {rows.prefixed(MESSAGE_COLUMNS, "m")}
       FROM messages m
@@ -105,16 +83,6 @@ BURY = f"""
     VALUES ({", ".join(f":{name}" for name in _BURIED)})
 """
 _OWNED = {"messages": MESSAGE_COLUMNS, "tool_calls": TOOL_CALL_COLUMNS, "media_refs": MEDIA_REF_COLUMNS}
-_FACTS = tuple(
-    name for name in SESSION_COLUMNS
-    if name not in ("id", "parent_session_id", "relation", "title", "title_source", "last_seq", "ledger",
-                    "message_count", "tool_call_count", "last_active", "last_message_id")
-)  # fmt: skip
-SET_FACTS = f"""
-    UPDATE sessions
-       SET {", ".join(f"{name} = :{name}" for name in _FACTS)}
-     WHERE id = :id
-"""
 
 
 class MovePrimitives(SessionDBProvider):
@@ -136,6 +104,15 @@ class MovePrimitives(SessionDBProvider):
     @read
     def ledger_at(self, tx: Tx, session_id: str, seq: int) -> int:
         return ledger.total(int(row[0]) for row in tx.rows(_TERMS, {"session_id": session_id, "seq": seq}))
+
+    @read
+    def stored_together(self, tx: Tx, session_ids: Sequence[str]) -> dict[str, list[Row]]:
+        together: dict[str, list[Row]] = {session_id: [] for session_id in session_ids}
+        names, params = marks("id", session_ids)
+        for row in tx.rows(_TOGETHER % names, params):
+            stored = rows.stored_message(row)
+            together[stored["session_id"]].append(stored)
+        return together
 
     @read
     def read_part(self, tx: Tx, session_id: str, after: int = 0, limit: int = PART_ROWS) -> Part | None:
@@ -199,18 +176,7 @@ class MovePrimitives(SessionDBProvider):
 
     @write
     def load(self, tx: Tx, parts: Sequence[Part]) -> dict[str, str]:
-        renamed: dict[str, str] = {}
-        totals = {part.id: _opened(tx, part, renamed) for part in parts}
-        stored = [{**row, "session_id": part.id} for part in parts for row in part.rows]
-        ids = iter(tx.insert_many(INSERT_PLACED, stored) if stored else [])
-        placed = [(part, {row["seq"]: next(ids) for row in part.rows}) for part in parts]
-        _attach(tx, placed)
-        newest = 0
-        for part, by_position in placed:
-            # A session without messages was as active as the last message before it.
-            newest = max(newest, *by_position.values(), 0)
-            _settle(tx, part, totals[part.id], newest)
-        return renamed
+        return loaded(tx, parts)
 
     @write
     def load_side_rows(self, tx: Tx, table: str, rows: Sequence[Row]) -> int:
@@ -264,81 +230,3 @@ def _beside(tx: Tx, table: str, columns: Sequence[str], placed: Sequence[Row]) -
     params = {"session_id": placed[0]["session_id"], "first": min(ids), "last": max(ids)}
     found = [rows.named(columns, row) for row in tx.rows(_BESIDE % (", ".join(columns), table), params)]
     return beside(found, placed)
-
-
-def _opened(tx: Tx, part: Part, renamed: dict[str, str]) -> int:
-    """Make the session, or lock it and see that it is where the part goes on; its ledger so far."""
-    if part.new:
-        _create(tx, part, renamed)
-        return 0
-    found = tx.row(LEDGER, {"session_id": part.id})
-    if found is None or found[0] != part.after:
-        raise moved_on(part.id, None if found is None else found[0], part.after)
-    if part.complete:
-        tx.run(SET_FACTS, part.session)
-    return int(found[1])
-
-
-def _create(tx: Tx, part: Part, renamed: dict[str, str]) -> None:
-    if tx.row(STATE, {"id": part.id}) is not None:
-        raise taken(part.id)
-    newest = tx.row(NEWEST_MESSAGE)
-    values = {
-        **part.session,
-        **{name: part.session[name] or 0 for name in TOKEN_COLUMNS},
-        "relation": part.session["relation"] or "root",
-        "parent_session_id": None,
-        "title": _free_title(tx, part, renamed),
-        "message_count": 0,
-        "tool_call_count": 0,
-        "last_seq": 0,
-        "ledger": 0,
-        "last_message_id": newest[0] if newest else 0,
-    }
-    tx.run(CREATE, values)
-    for tag in part.tags:
-        tx.run(ADD_TAG, {"id": part.id, "tag": tag})
-
-
-def _free_title(tx: Tx, part: Part, renamed: dict[str, str]) -> str | None:
-    title: str | None = part.session["title"]
-    if title is None or tx.row(TITLE_HOLDER, {"title": title}) is None:
-        return title
-    renamed[part.id] = next_title(tx, title)
-    return renamed[part.id]
-
-
-def _attach(tx: Tx, placed: Sequence[tuple[Part, dict[int, int]]]) -> None:
-    """What hangs on the messages, to the ids that they have got."""
-    calls = [_owned(row, part.id, ids) for part, ids in placed for row in part.calls]
-    media = [_owned(row, part.id, ids) for part, ids in placed for row in part.media]
-    for sql, found in ((ADD_CALL, calls), (ADD_MEDIA, media)):
-        if found:
-            tx.insert_many(sql, found)
-
-
-def _owned(row: Row, session_id: str, ids: dict[int, int]) -> Row:
-    return {**row, "session_id": session_id, "message_id": ids[row["seq"]]}
-
-
-def _settle(tx: Tx, part: Part, total: int, newest: int) -> None:
-    """The counters of a session that has this much of itself, or all."""
-    before = tx.row(COUNTED, {"id": part.id}) or (0, 0, None, 0)
-    active = {row["seq"] for row in part.rows if row["active"]}
-    times: list[Any] = [row["timestamp"] for row in part.rows] + [before[2]]
-    tx.run(
-        SETTLE,
-        {
-            "id": part.id,
-            "ledger": ledger.total([total, *(row["term"] for row in part.rows)]),
-            "last_seq": part.last_seq,
-            "message_count": before[0] + len(active),
-            "tool_call_count": part.session["tool_call_count"]
-            if part.complete
-            else before[1] + sum(call["seq"] in active for call in part.calls),
-            "last_active": part.session["last_active"]
-            if part.complete
-            else max((time for time in times if time is not None), default=None),
-            "last_message_id": newest if part.rows else max(before[3] or 0, newest),
-        },
-    )

@@ -107,7 +107,7 @@ _FIRST_PROMPT = """(
             ORDER BY m.seq
             LIMIT 1)"""
 _HEADS = """
-    SELECT m.id, {head}, m.content_type
+    SELECT m.id, {head} AS content, m.content_type
       FROM messages m
      WHERE m.id IN (%s)
 """

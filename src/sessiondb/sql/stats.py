@@ -48,6 +48,10 @@ class StatPrimitives(SessionDBProvider):
         """What of it the search index takes; None where that cannot be told apart."""
         return None
 
+    def large_texts(self) -> dict[str, Any] | None:
+        """How many texts over 4 KB are kept once, and what that saves; None where each is kept where it was said."""
+        return None
+
     @read
     def usage_by_model(self, tx: Tx, where: Filter) -> list[dict[str, Any]]:
         chosen = sessions_where(where)
@@ -140,7 +144,8 @@ class StatPrimitives(SessionDBProvider):
         return dict(sorted(counts, key=lambda counted: (-counted[1], counted[0])))
 
     def stats(self) -> dict[str, Any]:
-        return {**self._totals(), "size_bytes": self.size_bytes(), "index_bytes": self.index_bytes()}
+        sizes = {"size_bytes": self.size_bytes(), "index_bytes": self.index_bytes()}
+        return {**self._totals(), **sizes, "large_texts": self.large_texts()}
 
     @read
     def _totals(self, tx: Tx) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ..errors import SessionDBError
 from ..models import Filter
 
 _NUMBERED = frozenset({"id", "message_id", "last_message_id"})
-_FACTS_OF_THE_HOST = frozenset({"host", "size_bytes", "index_bytes"})
+_FACTS_OF_THE_HOST = frozenset({"host", "size_bytes", "index_bytes", "large_texts"})
 
 Call: TypeAlias = Callable[[SessionDB], Any]
 

@@ -103,12 +103,13 @@ def build(db: SessionDB, *, allow_append: bool = False, summarize: Summarize | N
 
 def _package() -> tuple[Any, Any, type[Exception]]:
     try:
-        from mcp.server import MCPServer
         from mcp.server.mcpserver.exceptions import ToolError
         from mcp_types import ToolAnnotations
+
+        from .mcp_server import Server
     except ImportError:
         raise MissingExtra("the MCP server", "mcp") from None
-    return MCPServer, ToolAnnotations, ToolError
+    return Server, ToolAnnotations, ToolError
 
 
 def _answering(tool_error: type[Exception]) -> Callable[[Callable[[], dict[str, Any]]], Any]:

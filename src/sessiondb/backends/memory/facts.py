@@ -52,6 +52,7 @@ class Facts(MemoryBase):
             "sources": dict(sorted(sources.items(), key=lambda counted: (-counted[1], counted[0]))),
             "size_bytes": 0,
             "index_bytes": 0,
+            "large_texts": None,
         }
 
     @read

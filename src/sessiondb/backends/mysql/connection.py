@@ -13,7 +13,7 @@ import pymysql  # type: ignore[import-untyped,unused-ignore]
 from pymysql.constants import CLIENT, FIELD_TYPE  # type: ignore[import-untyped,unused-ignore]
 
 from ...errors import Invalid
-from ...sql.driver import Params, Row
+from ...sql.driver import OneByOne, Params, Row
 from ...sql.escape import SURROGATES_AND_NUL, escape
 from . import faults
 from .address import Address
@@ -142,7 +142,7 @@ class Connection:
             self.abandon()
 
 
-class MySQLTx:
+class MySQLTx(OneByOne):
     """Statements on one connection, inside a transaction."""
 
     def __init__(self, connection: Connection) -> None:
@@ -167,7 +167,11 @@ class MySQLTx:
             self._execute(cursor, sql, params)
             return int(cursor.lastrowid) if cursor.rowcount else None
 
-    def insert_many(self, sql: str, params: Sequence[Params]) -> list[int]:
+    def run_many(self, sql: str, params: Sequence[Params]) -> None:
+        for each in params:
+            self.run(sql, each)
+
+    def insert_many(self, sql: str, params: Sequence[Params], *, is_ascii: bool = False) -> list[int]:
         """Rows in few statements; the ids of one statement follow each other, in the server's step."""
         text = MYSQL.text(sql)
         found = _ROW_OF_VALUES.search(text)

@@ -10,7 +10,7 @@ import psycopg
 
 from ...sql.appends import INSERT_PLACED
 from ...sql.dialect import Dialect
-from ...sql.driver import Params, Row
+from ...sql.driver import OneByOne, Params, Row
 from ...sql.escape import SURROGATES_AND_NUL, escape
 from . import copying
 from .index.vectors import index_rows
@@ -30,7 +30,7 @@ def storable(params: Params) -> Mapping[str, Any]:
     return params
 
 
-class PostgresTx:
+class PostgresTx(OneByOne):
     """Statements on one connection, inside a transaction that somebody else began."""
 
     __slots__ = ("connection", "dialect")
@@ -57,7 +57,7 @@ class PostgresTx:
         found = self.row(f"{sql} RETURNING {_id_of(sql)}", params)
         return None if found is None else int(found[0])
 
-    def insert_many(self, sql: str, params: Sequence[Params]) -> list[int]:
+    def insert_many(self, sql: str, params: Sequence[Params], *, is_ascii: bool = False) -> list[int]:
         if sql is INSERT_PLACED and len(params) >= copying.ENOUGH:
             return copying.copied(self, params)
         if sql in copying.ATTACHED and len(params) >= copying.ENOUGH:
@@ -70,6 +70,10 @@ class PostgresTx:
         if sql is INSERT_PLACED:
             index_rows(self, zip(ids, params, strict=True))
         return ids
+
+    def run_many(self, sql: str, params: Sequence[Params]) -> None:
+        with self.connection.cursor() as cursor:
+            cursor.executemany(self.dialect.text(sql).encode(), [storable(each) for each in params])
 
 
 def _id_of(sql: str) -> str:

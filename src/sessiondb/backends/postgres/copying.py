@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...sql.appends import VALUES
 from ...sql.driver import Params
 from ...sql.escape import SURROGATES_AND_NUL, escape
-from ...sql.moves import ADD_CALL, ADD_MEDIA, CALL, MEDIA
+from ...sql.loads import ADD_CALL, ADD_MEDIA, CALL, MEDIA
 from .index.vectors import vectors
 
 if TYPE_CHECKING:
@@ -61,6 +61,6 @@ def _statement(tx: PostgresTx, into: str) -> bytes:
 
 def _values(row: Params, columns: Sequence[str]) -> list[Any]:
     values = [row[name] for name in columns]
-    if all(value.__class__ is not str or is_safe(value) for value in values):
+    if is_safe("".join([value for value in values if value.__class__ is str])):
         return values
     return [escape(value, SURROGATES_AND_NUL) if value.__class__ is str else value for value in values]

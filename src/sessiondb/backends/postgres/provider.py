@@ -32,6 +32,10 @@ SCANNED = (
     "the search index is of another version; the answer was read from the messages themselves "
     "(db.index() makes it again)"
 )
+NO_INDEX = (
+    "the search index was put off by a move that is not finished: searches are slow "
+    "(finish the move, or `sessiondb optimize --reindex` makes it)"
+)
 _TRIGRAMS = ("auto", "on", "off")
 _SYNCHRONOUS = (None, "on", "off", "local", "remote_write", "remote_apply")
 SIZE = """
@@ -69,6 +73,8 @@ class PostgreSQLProvider(SQLProvider):
         self._engine: Engine | None = None
         self._routed: Routed | None = None
         self._trigrams: Any = "auto"
+        # Whether the index was missing when it was last looked for.
+        self._index_put_off = False
 
     @classmethod
     def is_available(cls) -> bool:
@@ -114,6 +120,8 @@ class PostgreSQLProvider(SQLProvider):
         )
         self.media_directory = media_directory or os.path.join(home_directory(os.environ), "media", quote(schema, ""))
         self._engine = self.driver = self._opened(options, pool, upgrade and not read_only, trigrams)
+        self._index_put_off = True
+        self._look_for_index()
         if read_dsn:
             self._routed = self.driver = Routed(self._engine, options, read_dsn)
 
@@ -188,7 +196,7 @@ class PostgreSQLProvider(SQLProvider):
 
         found = self.driver.read(answer)
         if found is not None:
-            return found
+            return replace(found, notices=(*found.notices, NO_INDEX)) if self._look_for_index() else found
         scanned = super().search(query, where, messages, page, order, now)
         return replace(scanned, notices=(*scanned.notices, SCANNED))
 
@@ -241,7 +249,15 @@ class PostgreSQLProvider(SQLProvider):
         if self._engine is not None and not self._engine.options.read_only:
             from .postponed import put_off
 
-            put_off(self._engine.options, self._engine.pools.lent, self._trigrams)
+            self._index_put_off = put_off(self._engine.options, self._engine.pools.lent, self._trigrams)
+
+    def _look_for_index(self) -> bool:
+        """Whether a move has put the index off and not made it; not asked again once it is there."""
+        if self._index_put_off and self._engine is not None:
+            from .postponed import is_due
+
+            self._index_put_off = self._engine.read(lambda tx: is_due(tx, self.schema))
+        return self._index_put_off
 
     def _make_up(self) -> None:
         if self._engine is None or self._engine.options.read_only:
@@ -281,6 +297,7 @@ class PostgreSQLProvider(SQLProvider):
             "server_version": version,
             "synchronous_commit": synchronous,
             "trigrams": self.features.indexed_text_search,
+            "index_put_off": self._look_for_index(),
             "sessions": sessions,
             "messages": int(messages),
             "size_bytes": self.size_bytes(),

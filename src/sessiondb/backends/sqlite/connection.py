@@ -10,7 +10,7 @@ import apsw
 from ... import errors
 from ...sql.driver import Params, Row
 from ...sql.escape import storable
-from . import checksums
+from . import bodies, checksums
 from .dialect import SQLITE
 
 # WAL-reset fix and FTS5 fixes; older libraries lose committed rows.
@@ -34,38 +34,69 @@ class SQLiteTx:
         self._cursor = cursor or connection
 
     def rows(self, sql: str, params: Params = _NOTHING) -> list[Row]:
+        text = SQLITE.text(sql)
+        cursor = self.connection.execute(text, storable(params))
+        at = bodies.known_places(text)
+        if at is None:
+            at = bodies.places(text, cursor)
         try:
-            return self.connection.execute(SQLITE.text(sql), storable(params)).fetchall()
+            found: list[Row] = cursor.fetchall()
+            return bodies.resolved(self.connection, found, at) if at else found
         except UnicodeDecodeError as exc:
             raise self._damaged_text() from exc
 
     def row(self, sql: str, params: Params = _NOTHING) -> Row | None:
-        cursor = self.connection.execute(SQLITE.text(sql), storable(params))
+        text = SQLITE.text(sql)
+        cursor = self.connection.execute(text, storable(params))
+        at = bodies.known_places(text)
+        if at is None:
+            at = bodies.places(text, cursor)
         try:
             found: Row | None = cursor.fetchone()
+            cursor.close()
+            return bodies.resolved(self.connection, [found], at)[0] if at and found is not None else found
         except UnicodeDecodeError as exc:
             raise self._damaged_text() from exc
-        cursor.close()
-        return found
 
     def _damaged_text(self) -> errors.Corrupt:
         path = self.connection.filename
         return errors.Corrupt(f"a text in {path} is damaged; `sessiondb doctor` tells what is left")
 
+    def _stored(self, params: Params) -> Params:
+        bindings = storable(params)
+        return bodies.shared(self.connection, bindings) if bodies.has_large(bindings) else bindings
+
     def run(self, sql: str, params: Params = _NOTHING) -> int:
-        self._cursor.execute(SQLITE.text(sql), storable(params))
+        self._cursor.execute(SQLITE.text(sql), self._stored(params))
         return self.connection.changes()
 
     def insert(self, sql: str, params: Params = _NOTHING) -> int | None:
         connection = self.connection
-        self._cursor.execute(SQLITE.text(sql), storable(params))
+        self._cursor.execute(SQLITE.text(sql), self._stored(params))
         return connection.last_insert_rowid() if connection.changes() else None
 
-    def insert_many(self, sql: str, params: Sequence[Params]) -> list[int]:
-        self._cursor.executemany(SQLITE.text(sql), map(storable, params))
+    def insert_counted(self, sql: str, count: str, params: Params) -> int | None:
+        connection = self.connection
+        self._cursor.execute(SQLITE.pair(sql, count), self._message(storable(params)))
+        return connection.last_insert_rowid() if connection.changes() else None
+
+    def _message(self, bindings: Params) -> Params:
+        """As `_stored`, for a new message, which has one text that may be large."""
+        text = bindings.get("content")
+        if text is None or len(text) <= bodies.SMALL:
+            return bindings
+        return bodies.shared(self.connection, bindings)
+
+    def insert_many(self, sql: str, params: Sequence[Params], *, is_ascii: bool = False) -> list[int]:
+        # All large texts first: what is inserted last must be the last of these rows.
+        rows = list(map(self._message, params if is_ascii else map(storable, params)))
+        self._cursor.executemany(SQLITE.text(sql), rows)
         last = self.connection.last_insert_rowid()
         # One writer at a time, and ids that only grow: what was inserted is the last run of them.
         return list(range(last - len(params) + 1, last + 1))
+
+    def run_many(self, sql: str, params: Sequence[Params]) -> None:
+        self._cursor.executemany(SQLITE.text(sql), list(map(self._stored, params)))
 
 
 def sqlite_version() -> tuple[int, ...]:

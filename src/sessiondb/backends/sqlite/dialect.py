@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...sql.dialect import Dialect
+from ...sql.escape import MARK
 
 SQLITE = Dialect(
     "sqlite",
@@ -19,6 +20,10 @@ SQLITE = Dialect(
         "no_tag_conflict": "ON CONFLICT DO NOTHING",
         "page": "LIMIT :limit OFFSET :offset",
         # As bytes: substr() of text ends at a NUL, and a first prompt may be megabytes long.
-        "head": "CASE WHEN m.content_type = 'json' THEN m.content ELSE substr(CAST(m.content AS BLOB), 1, 512) END",
+        # A reference to a large text is read whole: it becomes the text.
+        "head": (
+            f"CASE WHEN m.content_type = 'json' OR (m.content >= '{MARK}#' AND m.content < '{MARK}$') THEN m.content"
+            " ELSE substr(CAST(m.content AS BLOB), 1, 512) END"
+        ),
     },
 )

@@ -53,7 +53,7 @@ class Handle:
 
 class SQLiteProvider(SQLProvider):
     name = "sqlite"
-    features = Features(indexed_search=True, bindings=True, revision=True)
+    features = Features(indexed_search=True, bindings=True, revision=True, shared_bodies=True)
 
     def __init__(self) -> None:
         self.path: str | None = None
@@ -177,6 +177,9 @@ class SQLiteProvider(SQLProvider):
 
         return sum(_size(path) + _size(f"{path}-wal") for _, path in generations(self.path or ""))
 
+    def large_texts(self) -> dict[str, Any] | None:
+        return self.driver.read(_large_texts)
+
     def health(self) -> dict[str, Any]:
         settings = self.driver.read(_settings)
         facts = self.driver.facts() if isinstance(self.driver, Handle) else {}
@@ -212,6 +215,20 @@ def _size(path: str) -> int:
 def _number(tx: Tx, sql: str) -> int:
     found = tx.row(sql)
     return int(found[0]) if found else 0
+
+
+_LARGE_TEXTS = """
+    SELECT (SELECT value FROM meta WHERE name = 'bodies'),
+           (SELECT COUNT(*) FROM bodies),
+           (SELECT COUNT(*) FROM body_references),
+           (SELECT COALESCE(SUM(octet_length(data)), 0) FROM bodies),
+           (SELECT COALESCE(SUM(b.size), 0) FROM body_references r JOIN bodies b ON b.reference = r.reference)
+"""
+
+
+def _large_texts(tx: Tx) -> dict[str, Any]:
+    kept, texts, references, stored, said = tx.row(_LARGE_TEXTS) or (None, 0, 0, 0, 0)
+    return {"kept": kept or "off", "texts": texts, "references": references, "bytes": stored, "text_bytes": said}
 
 
 def _settings(tx: Tx) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from .crash import kill_point
 
 # "sdb1" as a number: what makes a file ours, whatever version number another program stamps on it.
 APPLICATION_ID = 0x73646231
-VERSION = 1002
+VERSION = 1003
 LOOKS, LOOK_AGAIN_SECONDS = 200, 0.005
 SEED_VERSIONS = range(1, 7)
 

@@ -8,7 +8,7 @@ import apsw
 
 from ... import errors
 from ...sql.driver import Tx
-from . import checksums, engine, files, mark, mounts, schema, worktree
+from . import bodies, checksums, engine, files, mark, mounts, schema, worktree
 from .connection import connect, translated
 from .crash import kill_point
 from .engine import Engine, Options
@@ -92,6 +92,9 @@ def _install(path: str, options: Options, page_checksums: bool) -> None:
         connection.execute("PRAGMA synchronous = FULL")
         schema.install(connection, kind)
         connection.execute("INSERT OR IGNORE INTO meta (name, value) VALUES ('store_id', ?)", (os.urandom(8).hex(),))
+        if kind.name == "empty":
+            # No process of an older version has this store open, which would take references for texts.
+            connection.execute("INSERT OR IGNORE INTO meta (name, value) VALUES ('bodies', ?)", (bodies.PLAIN,))
         if with_checksums:
             checksums.check(connection)
     except apsw.Error as exc:

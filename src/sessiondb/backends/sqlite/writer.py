@@ -27,6 +27,8 @@ R = TypeVar("R")
 # Writers that wait the same time collide again: spread them.
 RETRY_MIN, RETRY_MAX = 0.020, 0.150
 LARGEST_GROUP = 128
+# Stands for the error of a work that nobody came to; an error of its own is made only for whoever raises it.
+NOT_RUN = errors.Unavailable("the write was not run; try again")
 
 
 class Job:
@@ -40,14 +42,16 @@ class Job:
         self.deadline = deadline
         self.until = time.monotonic() + deadline
         self.result: Any = None
-        self.error: BaseException | None = errors.Unavailable("the write was not run; try again")
+        self.error: BaseException | None = NOT_RUN
         self.done = False
         self.turn: threading.Lock | None = None
 
     def outcome(self) -> Any:
-        if self.error is not None:
-            raise self.error
-        return self.result
+        if self.error is None:
+            return self.result
+        if self.error is NOT_RUN:
+            raise errors.Unavailable("the write was not run; try again")
+        raise self.error
 
 
 class Writer:
@@ -136,7 +140,8 @@ class Writer:
         """Neither lead nor wait any more, whatever happened; a second call changes nothing."""
         if self._leader is not job and (job.done or self._withdrawn(job) or self._leader is not job):
             return
-        self._roll_back()
+        if self.connection.in_transaction:
+            self._roll_back()
         if self.gate is not None:
             self.gate.leave()
         self._pass_on(job)
@@ -171,7 +176,10 @@ class Writer:
             self._begin(own)
             group = self._take_group(own)
             try:
-                self._run_all(group)
+                if len(group) == 1:
+                    self._run_alone(own)
+                else:
+                    self._run_all(group)
             finally:
                 self._answer(group, own)
             # Behind the gate: a checkpoint takes SQLite's write lock for a moment, and the next writer would find it

@@ -19,6 +19,7 @@ from .closed import ClosedLaws
 from .exact import ExactLaws
 from .facts import HealthLaws, InsightLaws, MetaLaws, StatsLaws
 from .input import ErrorLaws, MessageInputLaws, PageInputLaws, SessionInputLaws, UsageInputLaws
+from .large import LargeTextLaws
 from .ledger import LedgerLaws, TamperLaws
 from .life import LifeLaws
 from .lineage import FamilyLaws, RelationLaws, RotationLaws, TipLaws
@@ -47,7 +48,7 @@ GROUPS: tuple[type[LawBase], ...] = (
     TitleLaws, TitleLookupLaws, TitleNumberLaws, AutoTitleLaws,
     MessageLaws, CounterLaws, PageLaws, BatchLaws, KeyLaws, ExpectationLaws, ExactLaws,
     ReplaceLaws, ClearLaws, RewindLaws, ForkLaws,
-    MergeLaws, NativeLaws, ImportFileLaws, RevisionLaws,
+    MergeLaws, NativeLaws, ImportFileLaws, RevisionLaws, LargeTextLaws,
     ToolCallLaws, MediaLaws, ConversationLaws, UsageLaws, ModelUsageLaws,
     FamilyLaws, RelationLaws, RotationLaws, TipLaws,
     OrderLaws, PreviewLaws, ChildrenLaws, FilterLaws,

@@ -144,6 +144,7 @@ PRIMITIVES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "set_title": (("s", "deploy", "user"), {}),
     "stats": ((), {}),
     "stored_messages": (("s",), {}),
+    "stored_together": ((["s"],), {}),
     "swap_binding": ((None, BINDING), {}),
     "surroundings": (([{"session_id": "s", "seq": 1}],), {}),
     "top_sessions_by_tokens": ((Filter(), 5), {}),

@@ -43,6 +43,12 @@ class CatalogueLaws(LawBase):
         row = stored(db, "b")
         assert (found["b"].last_seq, found["b"].ledger, found["b"].message_count) == (1, row["ledger"], 1)
 
+    def test_sessions_are_read_together_as_they_are_alone(self, db: SessionDB, session: NewSession) -> None:
+        for name in ("s", "t"):
+            db.append_messages(session(name), [{"role": "user", "content": f"{name} {each}"} for each in range(3)])
+        together = db.provider.stored_together(["s", "t"])
+        assert together == {name: list(db.provider.stored_messages(name)) for name in ("s", "t")}
+
     def test_the_ledger_at_the_end_is_the_sessions(self, db: SessionDB, session: NewSession) -> None:
         say(db, session(), "a", "b", "c")
         assert db.provider.ledger_at("s", 3) == stored(db, "s")["ledger"]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ....models import Filter, Match, Matches, MessageFilter, MessageRow, Page, SearchOrder
 from ....search import rank
 from ....search.match import matches
-from ....search.nodes import Leaf, Node, leaves
+from ....search.nodes import And, Leaf, Node, Phrase, Term, leaves
 from ....search.query import Query
 from ....search.scan import LOOKED_AT, NOT_ALL_LOOKED_AT, WEIGHED
 from ....search.text import words
@@ -26,6 +26,8 @@ from . import tsquery
 
 # How many of the newest messages tell how common a word is.
 SAMPLE = 500
+# A word that so few of them have not may be in none at all.
+GLANCE = 50
 # In so many messages every word is counted.
 SMALL = 5000
 # A word that so many of them have is common.
@@ -94,10 +96,13 @@ class Answer:
         self.where = sessions_where(where)
         messages_where(self.where, messages)
         self.expression = tsquery.expression(node)
+        self._counts: dict[str, int] = {}
         self.newest = int((tx.row(NEWEST) or (0,))[0])
         self.everywhere = Stretch(0, self.newest) if where.ids is None else self._stretch_of(where.ids)
 
     def found(self, page: Page, order: SearchOrder, now: float) -> Matches:
+        if self._is_absent():
+            return Matches([], 0, notices=self.query.notices)
         size = _wanted(page, order)
         if self.query.looks_at_rows and size is not None:
             size = max(size, LOOKED_AT)
@@ -134,18 +139,38 @@ class Answer:
 
     # --- how common ---
 
+    def _is_absent(self) -> bool:
+        """Whether a word that must be there is in no message; asked for those that the last few messages have not."""
+        required = self.node.parts if isinstance(self.node, And) else (self.node,)
+        certain = [tsquery.expression(part) for part in required if isinstance(part, Term | Phrase)]
+        seen = self._tally(certain, self.newest - GLANCE, self.newest)[1] if certain else ()
+        return any(not count and not self._counted(text) for text, count in zip(certain, seen, strict=True))
+
     def _sampled(self) -> tuple[Share, list[float]]:
         """The share of the newest messages that match, and the share that has each word; never quite zero."""
         asked = [self.expression, tsquery.looked_up(self.node), *map(tsquery.expression, self.leaves)]
-        names = {f"asked{number}": text for number, text in enumerate(asked)}
-        counts = ", ".join(f"COUNT(*) FILTER (WHERE tsv @@ CAST(:{name} AS TSQUERY))" for name in names)
-        found = self.tx.row(
-            f"SELECT COUNT(*), {counts} FROM search_tokens WHERE message_id > :after AND chunk = 0",
-            {"after": self.newest - SAMPLE, **names},
-        )
-        seen, *having = found or (0, *[0] * len(names))
+        seen, having = self._tally(asked, self.newest - SAMPLE, self.newest)
         matching, looked_up, *words = [(each + 0.1) / max(SAMPLE, seen) for each in having]
         return Share(matching, looked_up), words
+
+    def _tally(self, asked: Sequence[str], after: int, last: int) -> tuple[int, list[int]]:
+        """How many messages there are between two ids, and how many fulfil each of the queries."""
+        # Of one word all queries are the same one.
+        names = {text: f"asked{number}" for number, text in enumerate(dict.fromkeys(asked))}
+        counts = ", ".join(f"COUNT(*) FILTER (WHERE tsv @@ CAST(:{name} AS TSQUERY))" for name in names.values())
+        found = self.tx.row(
+            f"""
+            SELECT COUNT(*), {counts}
+              FROM search_tokens
+             WHERE message_id > :after
+               AND message_id <= :last
+               AND chunk = 0
+            """,
+            {"after": after, "last": last, **{name: text for text, name in names.items()}},
+        )
+        seen, *having = found or (0, *[0] * len(names))
+        counted = dict(zip(names, having, strict=True))
+        return seen, [counted[text] for text in asked]
 
     def _rarities(self, shares: list[float]) -> list[float]:
         return [
@@ -160,9 +185,11 @@ class Answer:
         return counted if counted < COUNTED else max(counted, int(share * self.newest))
 
     def _counted(self, expression: str) -> int:
-        """How many messages match, counted up to COUNTED."""
-        found = self.tx.row(CONTAINING, {"leaf": expression})
-        return int(found[0]) if found else 0
+        """How many messages match, counted up to COUNTED; asked once."""
+        if expression not in self._counts:
+            found = self.tx.row(CONTAINING, {"leaf": expression})
+            self._counts[expression] = int(found[0]) if found else 0
+        return self._counts[expression]
 
     # --- which ---
 

@@ -46,10 +46,11 @@ SOME_ROWS = f"""
 """
 # Known without reading the text itself.
 SIZES = """
-    SELECT octet_length(content)
-      FROM messages
-     WHERE id > :last_id
-     ORDER BY id
+    SELECT COALESCE(b.size, octet_length(m.content))
+      FROM messages m
+      LEFT JOIN bodies b ON b.reference = m.content
+     WHERE m.id > :last_id
+     ORDER BY m.id
      LIMIT :limit
 """
 CHANGES = """

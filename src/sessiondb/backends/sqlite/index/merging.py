@@ -1,7 +1,7 @@
 """Fewer segments: every search looks into each segment of the index, and a large import leaves a dozen.
 
 FTS5 merges small segments by itself. All of them are made one, in small steps, when the index has grown by half since
-that was done last: so no message is merged more than a few times.
+that was done last: so no message is merged more than a few times. Pages that this empties are given back to the disk.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def merge_step(connection: apsw.Connection, path: str) -> bool:
             raise files.Unusable("somebody else wrote to it")
         before = connection.total_changes()
         connection.execute(MERGE, (-STEP_PAGES,))
-        more = connection.total_changes() - before >= NOTHING
+        more = connection.total_changes() - before >= NOTHING or _given_back(connection)
         if not more:
             connection.execute(NOTE, (str(catchup.position(connection).last_id),))
         with seal.broken(path):
@@ -44,3 +44,11 @@ def merge_step(connection: apsw.Connection, path: str) -> bool:
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+
+
+def _given_back(connection: apsw.Connection) -> bool:
+    """Shorten the file by some of its empty pages; whether there were any. Older files cannot be shortened."""
+    if not connection.pragma("auto_vacuum") or not connection.pragma("freelist_count"):
+        return False
+    connection.execute(f"PRAGMA incremental_vacuum({STEP_PAGES})").fetchall()
+    return True

@@ -54,10 +54,12 @@ class SQLiteUpkeep:
 
         return restore(backup, path, over=over, copied=copied, tick=tick)
 
-    def optimize(self, path: str, *, full: bool = False, tick: Tick | None = None) -> Optimized:
+    def optimize(
+        self, path: str, *, full: bool = False, large: str | None = None, tick: Tick | None = None
+    ) -> Optimized:
         from .optimize import optimize
 
-        return optimize(path, full=full, tick=tick)
+        return optimize(path, full=full, large=large, tick=tick)
 
     def reindex(self, path: str, tick: Callable[[int, int], None] | None = None) -> int:
         from .reindex import reindex

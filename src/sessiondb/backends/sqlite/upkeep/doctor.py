@@ -18,10 +18,12 @@ from ....verify import Report, Tick
 from .. import checksums, locks, mark, mounts, schema
 from ..connection import OLDEST_SQLITE, has_checksums, sqlite_version, translated
 from ..index.inspection import inspected
-from . import bytes_check, ledgers, offline
+from . import bytes_check, ledgers, offline, texts
 from .backup import restore_beside
 
 _BESIDE_MESSAGES = ("sessions", "tool_calls", "media_refs", "tags", "meta", "trash_sessions", "trash_messages")
+# The first schema with large texts kept apart.
+BODIES_SINCE = 1003
 _MOST_SHOWN = 5
 _MOST_PROBLEMS = 100
 
@@ -128,6 +130,7 @@ class _Examination:
             self._structure,
             self._references,
             self._ledgers,
+            self._bodies,
             self._texts,
             self._identity,
             self._index,
@@ -229,6 +232,10 @@ class _Examination:
             self._damage(f"session {problem.session_id}: {problem.message}")
         if len(report.problems) > _MOST_SHOWN:
             self._damage(f"{len(report.problems) - _MOST_SHOWN} more sessions do not fit their ledger")
+
+    def _bodies(self) -> None:
+        if int(self._diagnosis.facts["schema_version"]) >= BODIES_SINCE:
+            texts.examine(self._connection, self._diagnosis, _repair(self._path))
 
     def _texts(self) -> None:
         """Read what no ledger covers; a text that is no text any more raises."""

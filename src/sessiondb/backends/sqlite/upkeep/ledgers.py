@@ -8,11 +8,14 @@ from typing import Any
 
 import apsw
 
+from ....models import MESSAGE_COLUMNS
 from ....sql.driver import Row
 from ....sql.escape import unescape
 from ....sql.rows import MESSAGE_LIST, stored_message
 from ....verify import Problem, Report, Tick, check_session
+from .. import bodies
 
+CONTENT = (MESSAGE_COLUMNS.index("content"),)
 SESSIONS = """
     SELECT id, last_seq, ledger
       FROM sessions
@@ -43,4 +46,4 @@ def check(connection: apsw.Connection, tick: Tick | None = None) -> Report:
 
 
 def _rows(connection: apsw.Connection, name: str) -> Iterator[dict[str, Any]]:
-    return (stored_message(row) for row in connection.execute(ROWS, (name,)))
+    return (stored_message(bodies.put_back(connection, row, CONTENT)) for row in connection.execute(ROWS, (name,)))

@@ -6,13 +6,14 @@ import os
 
 import apsw
 
-from ....errors import Busy, Corrupt, NotFound
+from ....errors import Busy, Corrupt, Invalid, NotFound
 from ....sql.driver import Driver, Tx
 from ....upkeep import Optimized, Tick
-from .. import engine, files
+from ....values import replace
+from .. import bodies, engine, files
 from ..connection import connect, translated
 from ..provider import SQLiteProvider
-from . import offline
+from . import offline, texts
 from .backup import verified
 from .restore import make_working, swap
 
@@ -22,12 +23,19 @@ _INCREMENTAL = 2
 _FULL = "optimize it in full"
 
 
-def optimize(path: str, *, full: bool = False, tick: Tick | None = None) -> Optimized:
+def optimize(path: str, *, full: bool = False, large: str | None = None, tick: Tick | None = None) -> Optimized:
     """Shrink the file and refresh what the query planner knows; may be interrupted at any time."""
     path = os.path.abspath(path)
     if not os.path.isfile(path):
         raise NotFound(f"no store at {path}")
-    return _rewritten(path) if full else _in_steps(path, tick)
+    if large is not None and large not in bodies.MODES:
+        raise Invalid(f"large texts are kept {', '.join(bodies.MODES)}, not {large!r}")
+    done = _in_steps(path, large, tick) if large is not None or not full else None
+    if not full:
+        assert done is not None
+        return done
+    rewritten = _rewritten(path)
+    return rewritten if done is None else replace(rewritten, before=done.before)
 
 
 def _size(path: str) -> int:
@@ -37,12 +45,15 @@ def _size(path: str) -> int:
 # --- in steps ---
 
 
-def _in_steps(path: str, tick: Tick | None) -> Optimized:
+def _in_steps(path: str, large: str | None, tick: Tick | None) -> Optimized:
     before = _size(path)
     provider = SQLiteProvider()
     provider.initialize(path=path, upgrade=False, synchronous=_synchronous(path))
     try:
         note = None
+        texts.collect(provider.driver, tick)
+        if large is not None:
+            _keep_large(path, provider.driver, large, tick)
         if provider.driver.read(_auto_vacuum) == _INCREMENTAL:
             _give_back(provider.driver, tick)
         else:
@@ -52,6 +63,20 @@ def _in_steps(path: str, tick: Tick | None) -> Optimized:
     finally:
         provider.shutdown()
     return Optimized(before, _size(path), note)
+
+
+def _keep_large(path: str, driver: Driver, large: str, tick: Tick | None) -> None:
+    if large != bodies.OFF and driver.read(_large) == bodies.OFF:
+        # A process of an older version that has the file open would take references for texts.
+        others = [each for each in offline.holders(path) if each != os.getpid()]
+        if others:
+            raise Busy(f"{path} is open in process {others[0]}; stop it, then keep large texts {large}")
+    texts.convert(driver, large, tick)
+
+
+def _large(tx: Tx) -> str:
+    found = tx.row(bodies.MODE)
+    return str(found[0]) if found else bodies.OFF
 
 
 def _synchronous(path: str) -> str:

@@ -13,8 +13,11 @@ from ....models import MESSAGE_COLUMNS
 from ....sql.escape import unescape
 from ....sql.rows import MESSAGE_LIST, stored_message
 from ....upkeep import Salvage, TableSaved
+from .. import bodies
+from . import texts
 from .btree import Row
 from .catalogue import Catalogue, Index, Table
+from .ledgers import CONTENT
 from .salvage import Salvager
 
 RECOVERED = "recovered"
@@ -117,6 +120,8 @@ class Rebuild:
         self._tables = {name: TableSaved(name) for name in fresh.tables if name not in _OWN_ROWS}
         # Messages by id whose content does not fit their term.
         self._altered: set[int] = set()
+        # Messages by id whose text is kept apart, and whether their own row was sound.
+        self._referring: list[tuple[int, bool]] = []
 
     def run(self, salvager: Salvager) -> None:
         for table in salvager.catalogue.tables.values():
@@ -125,6 +130,7 @@ class Rebuild:
         dangling = [entry for index in salvager.catalogue.indexes.values() for entry in self._dangling(index, salvager)]
         for table, row in salvager.strays():
             self._insert(table, row)
+        self._prove_large()
         self._look_for(dangling)
         self._settle()
         self._report.tables = [saved for saved in self._tables.values() if saved.saved or saved.lost]
@@ -158,14 +164,33 @@ class Rebuild:
         """Whether a message can be kept; one that does not fit its term gets a new one and is noted."""
         if not _plausible(values):
             return False
+        if bodies.is_reference(values.get("content")):
+            # Its text may come later.
+            self._referring.append((values["id"], text_sound))
+            return True
         if values.get("seq") is None:
             return True
         row = stored_message(tuple(values.get(name) for name in MESSAGE_COLUMNS))
-        term = ledger.term(ledger.digest(row), row["seq"])
+        term = _term(row)
         if term != row["term"] or not text_sound:
             self._altered.add(values["id"])
             values["term"] = term
         return True
+
+    def _prove_large(self) -> None:
+        """Messages whose text is kept apart, now that all texts are here that will be."""
+        missing = texts.mend(self._connection)
+        if missing:
+            self._report.notes.append(f"{missing} references to large texts had no text any more; they are empty now")
+        for message_id, text_sound in self._referring:
+            for values in self._rows(f"SELECT {MESSAGE_LIST} FROM messages WHERE id = {message_id}"):
+                row = self._stored(values)
+                if row["seq"] is not None and (not text_sound or _term(row) != row["term"]):
+                    self._altered.add(message_id)
+                    self._reprove(row)
+
+    def _stored(self, values: Entry) -> dict[str, Any]:
+        return stored_message(bodies.put_back(self._connection, values, CONTENT))
 
     # --- what the indexes still know ---
 
@@ -239,7 +264,7 @@ class Rebuild:
 
     def _settle_session(self, name: str, last_seq: int, stored: int) -> None:
         known = unescape(name)
-        rows = [stored_message(values) for values in self._connection.execute(PLACED, (name,)).fetchall()]
+        rows = [self._stored(values) for values in self._connection.execute(PLACED, (name,)).fetchall()]
         altered = [row["seq"] for row in rows if row["id"] in self._altered]
         if altered:
             self._report.altered_messages[known] = altered
@@ -254,7 +279,7 @@ class Rebuild:
         self._connection.execute(SETTLE, {"id": name, "last_seq": highest, "ledger": total})
 
     def _reprove(self, row: dict[str, Any]) -> int:
-        term = ledger.term(ledger.digest(row), row["seq"])
+        term = _term(row)
         self._connection.execute("UPDATE messages SET term = ? WHERE id = ?", (term, row["id"]))
         return term
 
@@ -263,6 +288,10 @@ class Rebuild:
         dropped = self._connection.changes()
         self._tables[table].saved -= dropped
         self._tables[table].lost += dropped
+
+
+def _term(row: dict[str, Any]) -> int:
+    return ledger.term(ledger.digest(row), row["seq"])
 
 
 def _gaps(highest: int, seen: set[int]) -> list[int]:

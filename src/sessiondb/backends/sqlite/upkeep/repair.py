@@ -61,7 +61,8 @@ def _best(path: str, target: str, read: Pages | None) -> Salvage:
 def _intact(salvage: Salvage) -> tuple[int, int]:
     """How many sessions came over whole, then how many messages at all."""
     saved = {table.table: table.saved for table in salvage.tables}
-    touched = {*salvage.placeholders, *salvage.lost_messages, *salvage.altered_messages}
+    hurt = {*salvage.lost_messages, *salvage.altered_messages}
+    touched = {*hurt, *salvage.placeholders, *salvage.doubtful_sessions}
     return saved.get("sessions", 0) - len(touched), saved.get("messages", 0)
 
 

@@ -26,13 +26,15 @@ its waits grow for as long as the load lasts, and say nothing but that.
 
 ## What breaks first, and what to do
 
-| provider | breaks first | then |
-|---|---|---|
-| SQLite, a process per agent | the one writer at a time: above the rate of the gate, waits grow until `Busy` at 30 s | one process that writes for all, whose threads share commits; a file per team or agent |
-| SQLite, one process | the processor: the part of a commit that each message adds | a file per team; PostgreSQL when one store must hold all |
-| PostgreSQL | the pool: commits that wait for a connection; later the size of the index | a larger pool up to the cores of the server; replicas for reading; partitions of `messages` by month |
-| MariaDB | the same, and searches for frequent words, which cost in proportion to their matches | the same |
-| Galera | a session written through several nodes: commits that certify against each other are repeated | sessions pinned to a node; it adds safety, not write rate |
+- **SQLite, a process per agent.** First the one writer at a time: above the rate of the gate, waits grow until `Busy`
+  at 30 s. Then: one process that writes for all, whose threads share commits; a file per team or agent.
+- **SQLite, one process.** First the processor: the part of a commit that each message adds. Then: a file per team;
+  PostgreSQL when one store must hold all.
+- **PostgreSQL.** First the pool: commits that wait for a connection; later the size of the index. Then: a larger pool
+  up to the cores of the server; replicas for reading; partitions of `messages` by month.
+- **MariaDB.** The same, and searches for frequent words, which cost in proportion to their matches.
+- **Galera.** First a session written through several nodes: commits that certify against each other are repeated.
+  Then: sessions pinned to a node. It adds safety, not write rate.
 
 Old sessions are what grows: export them by age (`sessiondb export --until`), then prune; a store of the last year stays
 small, and the files of each year can be opened and searched by themselves. Partitions, archive tiers and pinning are
