@@ -45,7 +45,9 @@ def sizes(wanted: argparse.Namespace) -> Sizes:
 def observed(scenario: Scenario, setting: Setting) -> Result:
     """A scenario's result with the load it ran under, so that nobody believes the figures of a busy machine."""
     before = os.getloadavg()[0]
+    setting.excuses.clear()
     result = scenario(setting)
+    result.notes += setting.excuses
     result.notes.append(f"load average {before:.1f} before, {os.getloadavg()[0]:.1f} after; the run itself counts 1")
     return result
 

@@ -72,23 +72,30 @@ def homes(data: Path) -> dict[str, str]:
 
 
 def _run(peer: Peer, *command: str) -> None:
-    try:
-        subprocess.run(command, check=True, capture_output=True, text=True, timeout=INSTALL_SECONDS, cwd=peer.home)
-    except subprocess.CalledProcessError as exc:
-        reason = (exc.stderr or exc.stdout or "").strip().splitlines()[-1:] or [f"exit code {exc.returncode}"]
-        raise PeerUnavailable(f"{peer.label} is not available: {reason[0]}") from exc
-    except (OSError, subprocess.TimeoutExpired) as exc:
-        raise PeerUnavailable(f"{peer.label} is not available: {exc}") from exc
+    subprocess.run(command, check=True, capture_output=True, text=True, timeout=INSTALL_SECONDS, cwd=peer.home)
+
+
+def _install(peer: Peer) -> None:
+    python = str(peer.home / "bin" / "python")
+    peer.home.mkdir(parents=True, exist_ok=True)
+    _run(peer, sys.executable, "-m", "venv", "--clear", str(peer.home))
+    _run(peer, python, "-m", "pip", "install", "--quiet", f"{peer.name}=={peer.version}", *peer.more)
+    _run(peer, python, "-c", f"import {peer.probe}")
 
 
 def installed(peer: Peer) -> str:
     """The Python of the library's virtualenv. Raises PeerUnavailable."""
-    python = peer.home / "bin" / "python"
     stamp = peer.home / ".installed"
-    if not stamp.exists():
-        peer.home.mkdir(parents=True, exist_ok=True)
-        _run(peer, sys.executable, "-m", "venv", "--clear", str(peer.home))
-        _run(peer, str(python), "-m", "pip", "install", "--quiet", f"{peer.name}=={peer.version}", *peer.more)
-        _run(peer, str(python), "-c", f"import {peer.probe}")
-        stamp.touch()
-    return str(python)
+    try:
+        if not stamp.exists():
+            _install(peer)
+            stamp.touch()
+    except subprocess.CalledProcessError as exc:
+        reason = (exc.stderr or exc.stdout or "").strip().splitlines()[-1:] or [f"exit code {exc.returncode}"]
+        raise PeerUnavailable(f"{peer.label} is not available: {reason[0]}") from exc
+    except subprocess.TimeoutExpired as exc:
+        raise PeerUnavailable(f"{peer.label} is not available: no end after {exc.timeout:.0f} seconds") from exc
+    except OSError as exc:
+        # Without the path: notes are published.
+        raise PeerUnavailable(f"{peer.label} is not available: {exc.strerror}") from exc
+    return str(peer.home / "bin" / "python")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .arena import Contestant, Lane, Race
+from .arena import ContenderFailed, Contestant, Lane, Race
 from .figures import Ratio, Statistic, mean, p50, p99, ratio
 from .results import Comparison, Result, Target
 from .sizes import Sizes
@@ -27,9 +28,25 @@ class Setting:
     # The peer of the targets; other libraries that keep conversations.
     peers: tuple[Contestant, ...] = ()
     others: tuple[Contestant, ...] = ()
+    # Why libraries did not take part in the scenario that runs.
+    excuses: list[str] = field(default_factory=list)
 
     def lanes(self, contestants: Iterable[Contestant], store: Callable[[Contestant], Path]) -> list[Lane]:
-        return [Lane(contestant.name, contestant, store(contestant)) for contestant in contestants]
+        made = []
+        for contestant in contestants:
+            with self.excused(contestant):
+                made.append(Lane(contestant.name, contestant, store(contestant)))
+        return made
+
+    @contextmanager
+    def excused(self, who: Contestant) -> Iterator[None]:
+        """A library that fails is left out, and that is noted; one of ours that fails ends the run."""
+        try:
+            yield
+        except ContenderFailed as exc:
+            if not who.is_peer:
+                raise
+            self.excuses.append(f"gave up: {exc}")
 
     def rivals(self, kind: str, history: int = 0) -> tuple[Contestant, ...]:
         """Whoever else does this kind of work on so long a history."""

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from time import perf_counter_ns
 
-from ..arena import SESSIONDB, ContenderFailed, rotated
+from ..arena import SESSIONDB, ContenderFailed, Contestant, rotated
 from ..figures import Rounds, p50, ratio
 from ..peers import HERMES, OTHERS, homes
 from ..results import Comparison, Result, Target
@@ -76,16 +76,24 @@ def _commands(setting: Setting) -> dict[str, Command]:
 def _their_commands(setting: Setting) -> dict[str, Command]:
     """Lists of the latest by programs from PyPI, on stores of their own; `env` gives them their home."""
     made: dict[str, Command] = {}
-    each, rivals = setting.sizes.messages_per_session, {who.name: who for who in setting.rivals("append")}
+    rivals = {who.name: who for who in setting.rivals("append")}
     for peer, program, file, arguments in THEIRS:
         if who := rivals.get(peer.label):
-            sessions = max(1, setting.sizes.started // each)
-            home = setting.stores.copy(setting.stores.filled(who, sessions, each)).parent
-            (home / FILE).rename(home / file)
-            variables = [f"{name}={value}" for name, value in homes(home).items()]
-            command = ["env", *variables, str(Path(who.python).parent / program), *arguments]
-            made[f"{peer.label}: {program} {' '.join(arguments)}"] = command
+            with setting.excused(who):
+                home = _home(setting, who, file)
+                variables = [f"{name}={value}" for name, value in homes(home).items()]
+                command = ["env", *variables, str(Path(who.python).parent / program), *arguments]
+                _run(command, setting.stores)
+                made[f"{peer.label}: {program} {' '.join(arguments)}"] = command
     return made
+
+
+def _home(setting: Setting, who: Contestant, file: str) -> Path:
+    """A directory with history, in a file of the name that the program looks for."""
+    each = setting.sizes.messages_per_session
+    home = setting.stores.copy(setting.stores.filled(who, max(1, setting.sizes.started // each), each)).parent
+    (home / FILE).rename(home / file)
+    return home
 
 
 def _timed(programs: dict[str, Command], setting: Setting) -> Times:
@@ -105,6 +113,12 @@ def _timed(programs: dict[str, Command], setting: Setting) -> Times:
     )
 
 
+def _name(command: Command) -> str:
+    """The program without its place and its variables."""
+    program = next(part for part in command if part != "env" and "=" not in part)
+    return " ".join([Path(program).name, command[-1]])
+
+
 def _run(command: Command, stores: Stores) -> tuple[float, float]:
     """The nanoseconds from start to exit, and those that a processor worked for it."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -119,5 +133,5 @@ def _run(command: Command, stores: Stores) -> tuple[float, float]:
     process.returncode = os.waitstatus_to_exitcode(status)
     process.stderr.close()
     if process.returncode:
-        raise ContenderFailed(f"{' '.join(command[:4])} failed: {said.decode(errors='replace').strip()}")
+        raise ContenderFailed(f"{_name(command)} failed: {said.decode(errors='replace').strip()[-300:]}")
     return taken, (used.ru_utime + used.ru_stime) * 1e9

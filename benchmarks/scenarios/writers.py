@@ -47,6 +47,15 @@ class Crowd:
     def times(self) -> Rounds:
         return Rounds([list(chain.from_iterable(each)) for each in self.rounds])
 
+    @property
+    def tried(self) -> int:
+        return sum(len(took) for each in self.rounds for took in each)
+
+    @property
+    def acknowledged(self) -> float:
+        """The share of the appends that were not turned away."""
+        return 1 - self.failed / self.tried
+
     def shares(self) -> list[float]:
         """Of each round: the rate of the slowest process against the mean of all."""
         rates = [[len(took) / sum(took) for took in each] for each in self.rounds]
@@ -96,9 +105,8 @@ def _raced(setting: Setting, work: Work, count: int, result: Result) -> list[Cro
 def _turned_away(crowd: Crowd) -> list[str]:
     if not crowd.failed:
         return []
-    tried = sum(len(took) for each in crowd.rounds for took in each)
     who = f"{crowd.who.name}, {len(crowd.processes)} processes"
-    return [f"{who}: {crowd.failed} of {tried} appends failed ({crowd.reason[:80]})"]
+    return [f"{who}: {crowd.failed} of {crowd.tried} appends failed ({crowd.reason[:80]})"]
 
 
 def _joined(
@@ -123,13 +131,13 @@ def _one_round(crowd: Crowd, number: int, crowds: list[Crowd], result: Result) -
 
 
 def _figures(crowd: Crowd) -> dict[str, float]:
-    times = crowd.times
+    times, share = crowd.times, crowd.acknowledged
     return {
         "p50 ms": times.typical(p50) / MILLISECOND,
         "p99 ms": times.overall(p99) / MILLISECOND,
         "max ms": times.overall(max) / MILLISECOND,
-        "appends/s": len(crowd.processes) * SECOND / times.typical(mean),
-        "failed": crowd.failed,
+        "appends/s": share * len(crowd.processes) * SECOND / times.typical(mean),
+        "acknowledged %": share * 100,
     }
 
 
