@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .config import Settings
 
 
-class SessionDB(Sessions, Titles, Transfer, Messages, Lineage, Search, Trash, Stats):
+class SessionDB(Sessions, Titles, Transfer, Lineage, Messages, Search, Trash, Stats):
     """The conversations of agents: sessions, messages, titles, lineage, counters, search, export.
 
     Safe to use from many threads; several processes may open the same store.

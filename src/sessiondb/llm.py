@@ -42,7 +42,7 @@ class Endpoint:
 
     def complete(self, messages: Sequence[Mapping[str, Any]], *, max_tokens: int = 1000) -> str:
         """What the model says. Raises NoAnswer with the reason, MissingExtra without the package."""
-        openai = _package()
+        openai = package()
         client = openai.OpenAI(
             base_url=self.base_url,
             api_key=self.api_key or "none",
@@ -56,7 +56,7 @@ class Endpoint:
                 )
         # The package lets the ValueError of an answer that is no JSON through.
         except (openai.OpenAIError, ValueError) as exc:
-            raise NoAnswer(f"{self.base_url} did not answer: {_reason(exc)}") from exc
+            raise NoAnswer(f"{self.base_url} did not answer: {reason(exc)}") from exc
         text = _text(answer)
         if not text:
             raise NoAnswer(f"{self.model} at {self.base_url} answered without text")
@@ -74,7 +74,8 @@ def endpoint(*, env: Mapping[str, str] | None = None) -> Endpoint | None:
     return Endpoint(**given)
 
 
-def _package() -> Any:
+def package() -> Any:
+    """The SDK. Raises MissingExtra."""
     try:
         import openai
     except ImportError:
@@ -82,7 +83,7 @@ def _package() -> Any:
     return openai
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """What happened, without the body of the answer: it may quote what was sent."""
     status = getattr(error, "status_code", None)
     cause = error.__cause__

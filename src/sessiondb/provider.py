@@ -169,11 +169,11 @@ class SessionDBProvider(Movable, Bindable, ABC):
         """All below, parents before children, by start within a generation; each once."""
 
     @abstractmethod
-    def rotate(self, session_id: str, child: Mapping[str, Any]) -> str:
+    def rotate(self, session_id: str, child: Mapping[str, Any], messages: Sequence[Draft] = ()) -> str:
         """End the session with reason "compression" and create `child` with the next title of its lineage.
 
-        The title moves on only when the parent has one. Returns the id of the continuation: the existing one when
-        there is one already. Raises NotFound.
+        It begins with `messages`. The title moves on only when the parent has one. Returns the id of the
+        continuation: the existing one, as it is, when there is one already. Raises NotFound.
         """
 
     # --- messages ---

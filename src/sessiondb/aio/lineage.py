@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from .handle import AsyncHandle
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     from ..models import SessionRow
@@ -41,15 +42,24 @@ class AsyncLineage(AsyncHandle):
         return await self._read(lambda db: db.resolve_resume_session_id(session_id))
 
     async def rotate_session(
-        self, session_id: str, *, new_id: str | None = None, system_prompt: str | None = None, **fields: Any
+        self,
+        session_id: str,
+        *,
+        new_id: str | None = None,
+        system_prompt: str | None = None,
+        messages: Iterable[Mapping[str, Any]] = (),
+        **fields: Any,
     ) -> str:
         """Continue a compressed conversation in a new session, in one transaction, and return its id.
 
-        The old one ends with reason "compression", the new one gets the next title of the lineage. Called twice, it
-        returns the continuation that exists. Raises NotFound.
+        The old one ends with reason "compression", the new one gets the next title of the lineage and begins with
+        `messages`, such as a summary. Called twice, it returns the continuation that exists. Raises NotFound.
         """
         return await self._write(
-            session_id, lambda db: db.rotate_session(session_id, new_id=new_id, system_prompt=system_prompt, **fields)
+            session_id,
+            lambda db: db.rotate_session(
+                session_id, new_id=new_id, system_prompt=system_prompt, messages=messages, **fields
+            ),
         )
 
     async def fork_session(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..drafts import restored
 from ..errors import AlreadyExists
 from ..ids import new_session_id
 from ..models import Draft, SessionRow
-from .handle import Handle
+from .messages import Messages
 from .sessions import session_values
 
 _LONGEST_CHAIN = 100
@@ -19,7 +20,7 @@ _FORKED = (
 )  # fmt: skip
 
 
-class Lineage(Handle):
+class Lineage(Messages):
     def ancestors(self, session_id: str) -> list[SessionRow]:
         """The parent, its parent, and so on up to the root; safe on cycles."""
         return self.provider.ancestors(session_id)
@@ -63,19 +64,25 @@ class Lineage(Handle):
         return max(below, key=lambda row: row["last_message_id"] or 0)["id"] if below else session_id
 
     def rotate_session(
-        self, session_id: str, *, new_id: str | None = None, system_prompt: str | None = None, **fields: Any
+        self,
+        session_id: str,
+        *,
+        new_id: str | None = None,
+        system_prompt: str | None = None,
+        messages: Iterable[Mapping[str, Any]] = (),
+        **fields: Any,
     ) -> str:
         """Continue a compressed conversation in a new session, in one transaction, and return its id.
 
-        The old one ends with reason "compression", the new one gets the next title of the lineage. Called twice, it
-        returns the continuation that exists. Raises NotFound.
+        The old one ends with reason "compression", the new one gets the next title of the lineage and begins with
+        `messages`, such as a summary. Called twice, it returns the continuation that exists. Raises NotFound.
         """
         session = self._require(session_id)
         now = self._clock()
         values = session_values(
             self._new_id(new_id, now), session["source"], now, {"system_prompt": system_prompt, **fields}
         )
-        return self.provider.rotate(session_id, values)
+        return self.provider.rotate(session_id, values, self._drafts(messages))
 
     def _new_id(self, given: str | None, now: float) -> str:
         return new_session_id(now) if given is None else given

@@ -10,11 +10,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ..gateway.scope import Scope
+
 
 class Talk(Protocol):
     """A conversation in the store, while one answer is made."""
 
     session_id: str
+
+    @property
+    def scope(self) -> Scope:
+        """What the person who asks may see, and so may the tools that work for them."""
 
     def history(self) -> list[dict[str, Any]]:
         """The conversation so far, in the form that model APIs take."""

@@ -53,6 +53,11 @@ class Scope:
     def __init__(self, db: SessionDB, where: Filter, titles_of: str | None = None) -> None:
         self._db, self._where, self._titles_of = db, where, titles_of
 
+    @property
+    def is_everything(self) -> bool:
+        """Whether nothing of the store is left out."""
+        return self._where == Filter()
+
     def _seen(self, rows: list[ListedSession]) -> list[ListedSession]:
         return rows if self._titles_of is None else [titling.as_seen(row) for row in rows]
 
@@ -77,10 +82,15 @@ class Scope:
 
     def get(self, session_id: str) -> ListedSession:
         """A session by its id. Raises NotFound, with the same words for one that is not there and one of others."""
-        found = self._listed(replace(self._where, ids=self._ids(session_id)), 1)
-        if not found:
+        found = self.having(session_id)
+        if found is None:
             raise NotFound(f"no session {session_id!r} in this chat")
-        return found[0]
+        return found
+
+    def having(self, session_id: str) -> ListedSession | None:
+        """A session by its id; None for one that is not there or is of others."""
+        found = self._listed(replace(self._where, ids=self._ids(session_id)), 1)
+        return found[0] if found else None
 
     def _ids(self, session_id: str) -> tuple[str, ...]:
         if self._where.ids is not None and session_id not in self._where.ids:

@@ -21,7 +21,7 @@ from ..db import SessionDB
 from ..models import MessageRow
 
 logger = logging.getLogger("sessiondb.gateway")
-INDEX, BURIED = "sessions.json", "trash"
+INDEX, BURIED, ARCHIVED = "sessions.json", "trash", "archive"
 _SAID = (
     "role", "content", "timestamp", "tool_call_id", "tool_name", "tool_calls", "finish_reason", "reasoning",
     "message_key", "metadata",
@@ -72,6 +72,16 @@ class Transcripts:
             file.flush()
             os.fsync(file.fileno())
 
+    def archive(self, db: SessionDB, session_id: str) -> None:
+        """Put a transcript away, whole, into `archive/`; a session that goes on later gets a new one."""
+        self.write(db, session_id)
+        path = self.path(session_id)
+        try:
+            (self.directory / ARCHIVED).mkdir(mode=0o700, exist_ok=True)
+            os.replace(path, self.directory / ARCHIVED / path.name)
+        except OSError as exc:
+            logger.warning("the transcript of session %s was not archived: %s", session_id, exc)
+
     def path(self, session_id: str) -> Path:
         """The transcript of a session; an id is no path, whatever is in it."""
         name = "".join(each if each.isalnum() or each in "-_" else f"%{ord(each):02X}" for each in session_id)
@@ -103,7 +113,7 @@ class Transcripts:
         """
         trash = {row["id"] for row in db.list_trash(limit=None)}
         counts = {"buried": 0, "restored": 0, "removed": 0}
-        for path in sorted(self.directory.glob("*.jsonl")):
+        for path in sorted([*self.directory.glob("*.jsonl"), *(self.directory / ARCHIVED).glob("*.jsonl")]):
             session_id = _owner(path)
             if session_id is not None and db.get_session(session_id) is None:
                 counts["buried"] += self._bury(path)

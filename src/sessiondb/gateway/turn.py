@@ -16,6 +16,7 @@ from ..bindings import Handover
 from ..errors import Conflict, Invalid, NotFound
 from ..models import Draft
 from .keys import Key
+from .scope import Scope, scope_of
 from .state import Lease, Saving
 
 if TYPE_CHECKING:
@@ -77,6 +78,13 @@ class Turn:
     @property
     def token(self) -> int:
         return self.lease.token
+
+    @property
+    def scope(self) -> Scope:
+        """What the person whose message is answered may see; tools must not look around it."""
+        return scope_of(
+            self.router.db, self.key, self.lease.user_id, self.router.visibility, self.router.titles
+        )
 
     def history(self) -> list[dict[str, Any]]:
         """The conversation so far, in the form that model APIs take."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import AlreadyExists
-from ..models import SESSION_COLUMNS, SessionRow
+from ..models import SESSION_COLUMNS, Draft, SessionRow
 from ..provider import SessionDBProvider
 from . import rows
 from .driver import Driver, Tx, read, write
@@ -59,7 +59,7 @@ class LineagePrimitives(SessionDBProvider):
         return found
 
     @write
-    def rotate(self, tx: Tx, session_id: str, child: Mapping[str, Any]) -> str:
+    def rotate(self, tx: Tx, session_id: str, child: Mapping[str, Any], messages: Sequence[Draft] = ()) -> str:
         # The row is ours from here on: of two who rotate at once, the second finds the first one's child.
         if tx.row(STATE, {"id": session_id}) is None:
             raise no_session(session_id)
@@ -73,7 +73,7 @@ class LineagePrimitives(SessionDBProvider):
         values = {**child, **inherited, "parent_session_id": session_id, "relation": "compression"}
         if parent["title"] is not None:
             values |= {"title": next_title(tx, parent["title"]), "title_source": parent["title_source"]}
-        if not insert_session(tx, values, (), ()):
+        if not insert_session(tx, values, messages, ()):
             raise AlreadyExists(f"session {child['id']!r} exists and is no continuation; give another new_id")
         return str(child["id"])
 

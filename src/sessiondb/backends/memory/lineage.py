@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ... import titles
 from ...errors import AlreadyExists
-from ...models import SessionRow
+from ...models import Draft, SessionRow
 from ...rows import session_row
 from .admission import new_session
+from .conversation import store
 from .tables import MemoryBase, Row, Session, Tables, by_start, read, write
 
 INHERITED = (
@@ -43,7 +44,7 @@ class Lineage(MemoryBase):
         return [session_row(dict(each.values)) for each in found]
 
     @write
-    def rotate(self, session_id: str, child: Mapping[str, Any]) -> str:
+    def rotate(self, session_id: str, child: Mapping[str, Any], messages: Sequence[Draft] = ()) -> str:
         tables = self.tables
         parent = tables.session(session_id)
         existing = tables.continuation(session_id)
@@ -52,6 +53,9 @@ class Lineage(MemoryBase):
         if child["id"] in tables.sessions:
             raise AlreadyExists(f"session {child['id']!r} exists; give the continuation another id")
         heir = new_session(tables, _heir(tables, parent.values, child))
+        if messages:
+            heir.values["last_active"] = None
+        store(tables, heir, messages)
         tables.sessions[heir.id] = heir
         _end(parent.values, heir.values["started_at"])
         return heir.id

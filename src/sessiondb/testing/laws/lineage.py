@@ -152,6 +152,19 @@ class RotationLaws(LawBase):
         db.rotate_session("s")
         assert (stored(db, "s")["ended_at"], stored(db, "s")["end_reason"]) == (ended, "compression")
 
+    def test_a_continuation_begins_with_the_messages_given(self, db: SessionDB, session: NewSession) -> None:
+        summary = {"role": "system", "content": "what was said", "injected": True}
+        child = db.rotate_session(session(), messages=[summary, {"role": "user", "content": "and now?"}])
+        assert [(row["role"], row["content"]) for row in db.get_messages(child)] == [
+            ("system", "what was said"), ("user", "and now?"),
+        ]  # fmt: skip
+        assert db.verify(child).ok
+
+    def test_a_second_rotation_adds_no_messages(self, db: SessionDB, session: NewSession) -> None:
+        child = db.rotate_session(session(), messages=[{"role": "user", "content": "once"}])
+        db.rotate_session("s", messages=[{"role": "user", "content": "twice"}])
+        assert [row["content"] for row in db.get_messages(child)] == ["once"]
+
     def test_an_unknown_session_cannot_be_rotated(self, db: SessionDB) -> None:
         with pytest.raises(NotFound, match="ghost"):
             db.rotate_session("ghost")

@@ -1,0 +1,177 @@
+"""One answer of an endpoint, piece by piece: text as it comes, tool calls put together, the usage at the end.
+
+The pieces are read by a thread of their own, so that whoever waits can stop at any moment, and silence has an end.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..llm import Endpoint, NoAnswer, package, reason
+
+# How soon a wish to stop is seen.
+_LOOKS = 0.05
+
+
+@dataclass(slots=True)
+class Answer:
+    """What has come so far. `finish` is the endpoint's own word, "interrupted", or "error" with its `problem`."""
+
+    text: str = ""
+    reasoning: str = ""
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    finish: str | None = None
+    usage: Any = None
+    model: str | None = None
+    problem: str | None = None
+    _places: dict[Any, int] = field(default_factory=dict)
+
+    def take(self, chunk: Any) -> str:
+        """Add a piece; the text in it."""
+        self.usage = getattr(chunk, "usage", None) or self.usage
+        self.model = getattr(chunk, "model", None) or self.model
+        choices = getattr(chunk, "choices", None)
+        if not isinstance(choices, list) or not choices:
+            return ""
+        self.finish = getattr(choices[0], "finish_reason", None) or self.finish
+        delta = getattr(choices[0], "delta", None)
+        for piece in getattr(delta, "tool_calls", None) or ():
+            self._call(piece)
+        thought = getattr(delta, "reasoning_content", None) or getattr(delta, "reasoning", None)
+        self.reasoning += thought if isinstance(thought, str) else ""
+        text = getattr(delta, "content", None)
+        self.text += text if isinstance(text, str) else ""
+        return text if isinstance(text, str) else ""
+
+    def _call(self, piece: Any) -> None:
+        function = getattr(piece, "function", None)
+        name, arguments = getattr(function, "name", None) or "", getattr(function, "arguments", None) or ""
+        at = getattr(piece, "index", None)
+        if at is None:
+            # Some endpoints number nothing: a name begins another call.
+            at = len(self.calls) if name or not self.calls else len(self.calls) - 1
+        if at not in self._places:
+            self._places[at] = len(self.calls)
+            self.calls.append({"id": None, "type": "function", "function": {"name": "", "arguments": ""}})
+        call = self.calls[self._places[at]]
+        call["id"] = call["id"] or getattr(piece, "id", None)
+        call["function"]["name"] += name
+        call["function"]["arguments"] += arguments
+
+    def close(self) -> None:
+        """Every call has an id, because results are matched by it; what is no answer is an error."""
+        for call in self.calls:
+            call["id"] = call["id"] or f"call_{os.urandom(8).hex()}"
+        if self.finish is None:
+            self.fail("the answer broke off" if self.text or self.calls else "what came is no stream of an answer")
+        elif self.finish != "interrupted" and not self.problem and not self.text.strip() and not self.calls:
+            self.fail("an answer without text")
+
+    def fail(self, problem: str) -> None:
+        self.finish, self.problem = "error", problem
+
+
+def ask(
+    endpoint: Endpoint,
+    messages: Sequence[Mapping[str, Any]],
+    tools: Sequence[Mapping[str, Any]],
+    *,
+    stop: threading.Event,
+    timeout: float,
+    text: Callable[[str], None],
+    meanwhile: Callable[[], None],
+) -> Answer:
+    """The answer, its text handed on as it comes; what goes wrong is told in it. Raises MissingExtra.
+
+    `meanwhile` is called again and again while nothing comes; what it raises ends the waiting.
+    """
+    answer = Answer()
+    reader = _Reader(endpoint, messages, tools)
+    deadline = time.monotonic() + timeout
+    try:
+        for piece in reader.pieces():
+            if stop.is_set():
+                answer.finish = "interrupted"
+            elif time.monotonic() > deadline:
+                answer.fail(f"no end of the answer within {timeout:g} seconds")
+            elif piece is None:
+                meanwhile()
+                continue
+            elif isinstance(piece, Exception):
+                answer.fail(_told(endpoint, piece))
+            else:
+                if said := answer.take(piece):
+                    text(said)
+                continue
+            break
+    finally:
+        reader.close()
+    answer.close()
+    return answer
+
+
+def _told(endpoint: Endpoint, error: Exception) -> str:
+    return str(error) if isinstance(error, NoAnswer) else f"{endpoint.base_url} did not answer: {reason(error)}"
+
+
+class _Reader:
+    def __init__(
+        self, endpoint: Endpoint, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]
+    ) -> None:
+        self._openai = package()
+        self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._request: dict[str, Any] = {
+            "model": endpoint.model,
+            "messages": list(messages),
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        if tools:
+            self._request["tools"] = [{"type": "function", "function": dict(tool)} for tool in tools]
+        self._client = self._openai.OpenAI(
+            base_url=endpoint.base_url,
+            api_key=endpoint.api_key or "none",
+            timeout=endpoint.timeout,
+            max_retries=endpoint.retries,
+        )
+        self._closed = False
+        self._thread = threading.Thread(target=self._read, name="sessiondb-stream", daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        try:
+            with self._client, self._client.chat.completions.create(**self._request) as stream:
+                if not hasattr(stream, "__iter__") or isinstance(stream, str):
+                    raise NoAnswer("the endpoint does not stream")
+                for chunk in stream:
+                    if self._closed:
+                        return
+                    self._queue.put(chunk)
+            self._queue.put(_END)
+        except Exception as exc:  # noqa: BLE001 - a thread has nobody above it: whoever waits is told
+            self._queue.put(exc)
+
+    def pieces(self) -> Iterator[Any]:
+        """Chunks, None while nothing comes, at last the exception if there was one."""
+        while True:
+            try:
+                piece = self._queue.get(timeout=_LOOKS)
+            except queue.Empty:
+                yield None
+                continue
+            if piece is _END:
+                return
+            yield piece
+
+    def close(self) -> None:
+        # The thread ends with the next piece, or with the endpoint's silence.
+        self._closed = True
+
+
+_END = object()
