@@ -4,7 +4,7 @@ A channel is a class named in the registry's group `channels`, made with its sec
 
     class Pigeon(Channel):
         name = "pigeon"
-        KEYS = {"loft": text}
+        KEYS: ClassVar[Mapping[str, Check]] = {"loft": text}
 
         def start(self, intake):    # begin to listen; call intake.take(event) for each message
         def stop(self):             # take nothing more

@@ -1,15 +1,16 @@
 """Discord: MESSAGE_CREATE dispatches of its gateway, handed on by a bridge as signed requests; answers through REST.
 
-The bridge is whatever holds the websocket. It posts each payload as it came, signed as those of the webhook channel are.
+The bridge is whatever holds the websocket; it posts each payload as it came, signed as for the webhook channel.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from ...config_file import text
+from ...config_file import Check, text
 from ..keys import DM, Source
 from . import outward
 from .base import Event, Media
@@ -22,7 +23,7 @@ FILES = ("https://cdn.discordapp.com/", "https://media.discordapp.net/")
 
 class Discord(Webhook):
     name = "discord"
-    KEYS = {"secret": text, "token": text, "base_url": text, "path": text}
+    KEYS: ClassVar[Mapping[str, Check]] = {"secret": text, "token": text, "base_url": text, "path": text}
     NEEDS = ("secret", "token")
     longest = 2000
     can_edit = True

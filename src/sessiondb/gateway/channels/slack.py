@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-from ...config_file import text
+from ...config_file import Check, text
 from ..keys import DM, Source
 from . import outward, signing
 from .base import Channel, Event, Intake, Media, NotDelivered
@@ -20,7 +21,7 @@ _WRITTEN = (None, "file_share", "thread_broadcast", "me_message")
 
 class Slack(Channel):
     name = "slack"
-    KEYS = {"signing_secret": text, "token": text, "base_url": text, "path": text}
+    KEYS: ClassVar[Mapping[str, Check]] = {"signing_secret": text, "token": text, "base_url": text, "path": text}
     NEEDS = ("signing_secret", "token")
     longest = 4000
     can_edit = True

@@ -86,7 +86,9 @@ class WebServer:
         try:
             self._server = _Server((self.host, self.port), self)
         except OSError as exc:
-            raise Invalid(f"{self.host}:{self.port} cannot be listened on: {exc.strerror}; choose another port") from exc
+            raise Invalid(
+                f"{self.host}:{self.port} cannot be listened on: {exc.strerror}; choose another port"
+            ) from exc
         self.port = self._server.server_address[1]
         self._thread = Thread(target=self._server.serve_forever, args=(0.1,), name="sessiondb-web", daemon=True)
         self._thread.start()

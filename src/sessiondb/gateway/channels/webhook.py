@@ -16,10 +16,11 @@ import binascii
 import json
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from ...config_file import text
+from ...config_file import Check, text
 from ..keys import DM, Source
 from . import outward, signing
 from .base import Channel, Event, Intake, Media
@@ -31,7 +32,7 @@ _VERSION = "v1"
 
 class Webhook(Channel):
     name = "webhook"
-    KEYS = {"secret": text, "reply_url": text, "path": text}
+    KEYS: ClassVar[Mapping[str, Check]] = {"secret": text, "reply_url": text, "path": text}
     NEEDS = ("secret", "reply_url")
     longest = 60_000
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
 
-from ...config_file import text
+from ...config_file import Check, text
 from ..keys import DM, Source
 from . import outward, signing
 from .base import Channel, Event, Intake, Media
@@ -18,8 +18,9 @@ _FILES = ("image", "audio", "video", "document", "sticker")
 
 class WhatsApp(Channel):
     name = "whatsapp"
-    KEYS = {
-        "app_secret": text, "verify_token": text, "token": text, "phone_number_id": text, "base_url": text, "path": text,
+    KEYS: ClassVar[Mapping[str, Check]] = {
+        "app_secret": text, "verify_token": text, "token": text, "phone_number_id": text,
+        "base_url": text, "path": text,
     }  # fmt: skip
     NEEDS = ("app_secret", "verify_token", "token", "phone_number_id")
 
