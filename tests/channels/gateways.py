@@ -19,7 +19,7 @@ from sessiondb import SessionDB
 from sessiondb.gateway import processes
 from sessiondb.models import Filter
 
-PATIENCE = 60.0
+PATIENCE = 30.0
 
 
 def until(done: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:

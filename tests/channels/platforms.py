@@ -9,7 +9,7 @@ import time
 from hashlib import sha256
 from typing import Any, ClassVar
 from urllib.error import HTTPError
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote
 from urllib.request import Request, urlopen
 
 from http_parts import Server
@@ -261,6 +261,7 @@ class TelegramPlatform(Platform):
         return posted(f"{self.gateway}/telegram", json.dumps(update).encode(), header)
 
     def respond(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, Any, dict[str, str]]:
+        path = unquote(path)
         if path.startswith(f"/file/bot{TOKEN}/"):
             return 200, self.files[path.rpartition("/")[2]], {"Content-Type": "application/octet-stream"}
         found = re.fullmatch(rf"/bot{TOKEN}/(\w+)", path)
@@ -277,6 +278,8 @@ class TelegramPlatform(Platform):
             return _ok(True)
         if name == "getUpdates":
             return self._updates(int(given.get("offset") or 0), float(given.get("timeout") or 0))
+        if name == "getFile" and given["file_id"] not in self.files:
+            return 400, {"ok": False, "error_code": 400, "description": "Bad Request: file is too big"}, {}
         if name == "getFile":
             return _ok({"file_id": given["file_id"], "file_unique_id": "u", "file_path": given["file_id"]})
         if name == "sendChatAction":

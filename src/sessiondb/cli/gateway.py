@@ -93,7 +93,7 @@ def _stop(timeout: int) -> None:
     if not found:
         output.say("No gateway is running.")
         return
-    left = [each.pid for each in found if not processes.stop(each, timeout)]
+    left = [each.pid for each in found if not processes.stop(_home(), each, timeout)]
     if left:
         pids = ", ".join(map(str, left))
         raise Busy(f"still there after {timeout} seconds: {pids}; wait for its turns, or end it with kill")

@@ -375,7 +375,7 @@ def _is_command(text: str) -> bool:
 
 def _stored(event: Event) -> dict[str, Any]:
     """A message as it is stored: its text, its files by path and hash, the platform's id."""
-    names = [f"[{each.kind}: {each.name}]" if each.name else f"[{each.kind}]" for each in event.media]
+    names = [_named(each) for each in event.media]
     message: dict[str, Any] = {
         "content": "\n".join(part for part in (event.text, *names) if part),
         "metadata": {"platform_message_id": event.message_id, **event.details},
@@ -389,6 +389,11 @@ def _stored(event: Event) -> dict[str, Any]:
             for each in event.media
         ]  # fmt: skip
     return message
+
+
+def _named(media: Media) -> str:
+    name = f"{media.kind}: {media.name}" if media.name else media.kind
+    return f"[{name}]" if media.path is not None else f"[{name}, which could not be fetched]"
 
 
 def _told(reply: Reply) -> str:

@@ -24,9 +24,9 @@ class Process:
 
 
 def announce(home: str, process: Process) -> Path:
-    directory = Path(home) / "gateway"
-    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-    file, draft = directory / f"{process.pid}.json", directory / f".{process.pid}.tmp"
+    file = _file(home, process)
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = file.with_suffix(".tmp")
     draft.write_text(json.dumps(asdict(process)), "utf-8")
     os.replace(draft, file)
     return file
@@ -69,12 +69,21 @@ def health(process: Process) -> dict[str, Any] | None:
     return told if isinstance(told, dict) and told.get("pid") == process.pid else None
 
 
-def stop(process: Process, timeout: float) -> bool:
-    """Ask a process to end, and wait; whether it is gone. Nobody is asked who does not say that it is a gateway."""
+def stop(home: str, process: Process, timeout: float) -> bool:
+    """Ask a process to end, and wait; whether it did. Nobody is asked who does not say that it is a gateway."""
     if health(process) is None:
         return not is_there(process.pid)
     os.kill(process.pid, signal.SIGTERM)
     deadline = time.monotonic() + timeout
-    while is_there(process.pid) and time.monotonic() < deadline:
+    while _runs(home, process) and time.monotonic() < deadline:
         time.sleep(0.05)
-    return not is_there(process.pid)
+    return not _runs(home, process)
+
+
+def _runs(home: str, process: Process) -> bool:
+    # It removes its file when all is done, and may then wait for its parent to notice.
+    return is_there(process.pid) and _file(home, process).exists()
+
+
+def _file(home: str, process: Process) -> Path:
+    return Path(home) / "gateway" / f"{process.pid}.json"

@@ -38,12 +38,12 @@ class NotDelivered(Unavailable):
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """A file somebody sent: kept by path and hash, never in the store."""
+    """A file somebody sent: kept by path and hash, never in the store; without a path when the platform has it not."""
 
     kind: str
-    path: str
-    sha256: str
-    size: int
+    path: str | None = None
+    sha256: str | None = None
+    size: int | None = None
     mime_type: str | None = None
     name: str | None = None
 

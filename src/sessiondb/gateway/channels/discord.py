@@ -54,8 +54,9 @@ class Discord(Webhook):
         url, mime = str(given.get("url") or ""), word(given.get("content_type"))
         if not url.startswith((*FILES, self._base + "/")):
             raise Refused(400, "a file of another place")
-        data = outward.patiently(lambda: outward.fetch(url, {}))
-        return self._intake.keep(data, kind_of(mime), mime_type=mime, name=word(given.get("filename")))
+        return outward.kept(
+            self._intake, lambda: outward.fetch(url, {}), kind_of(mime), mime, word(given.get("filename"))
+        )
 
     def send(self, to: Source, text: str) -> str:
         found = self._call("POST", self._messages(to), {"content": text, "allowed_mentions": {"parse": []}})

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from .base import NotDelivered
+from .base import Intake, Media, NotDelivered
 
 T = TypeVar("T")
 TIMEOUT = 20.0
@@ -71,3 +71,14 @@ def patiently(attempt: Callable[[], T], *, tries: int = TRIES, sleep: Callable[[
                 raise
             sleep(exc.wait if exc.wait is not None else min(8.0, 0.25 * 2**number))
     raise AssertionError("not reached")
+
+
+def kept(intake: Intake, get: Callable[[], bytes], kind: str, mime_type: str | None, name: str | None) -> Media:
+    """A file, fetched and kept; one that the platform will never give is noted: its message must not wait for ever."""
+    try:
+        data = patiently(get)
+    except NotDelivered as exc:
+        if not exc.final:
+            raise
+        return Media(kind, mime_type=mime_type, name=name)
+    return intake.keep(data, kind, mime_type=mime_type, name=name)

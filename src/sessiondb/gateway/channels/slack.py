@@ -66,8 +66,8 @@ class Slack(Channel):
         # The token goes to Slack, and nowhere else.
         if not url.startswith((FILES, self._base + "/")):
             raise Refused(400, "a file of another place")
-        data = outward.patiently(lambda: outward.fetch(url, self._authorized))
-        return self._intake.keep(data, kind_of(mime), mime_type=mime, name=word(given.get("name")))
+        name = word(given.get("name"))
+        return outward.kept(self._intake, lambda: outward.fetch(url, self._authorized), kind_of(mime), mime, name)
 
     def send(self, to: Source, text: str) -> str:
         thread = {"thread_ts": to.thread_id} if to.thread_id else {}

@@ -143,7 +143,9 @@ class Telegram(Channel):
             except (SessionDBError, self._telegram.error.TelegramError) as exc:
                 fields = {"channel": self.name, "error": type(exc).__name__}
                 logger.warning("not taken", extra={"fields": fields})
-                return
+                # What no store ever takes is passed by; all else is asked for again.
+                if not isinstance(exc, Invalid):
+                    return
             missing.discard(update.update_id)
 
     def handle(self, request: Request) -> Response:
@@ -182,9 +184,15 @@ class Telegram(Channel):
         return tuple([await self._file(each, kind) for each, kind in unique.values()])
 
     async def _file(self, given: Any, kind: str) -> Media:
-        file = await self._bot.get_file(given.file_id)
-        data = bytes(await file.download_as_bytearray())
         mime, name = getattr(given, "mime_type", None), getattr(given, "file_name", None)
+        try:
+            file = await self._bot.get_file(given.file_id)
+            data = bytes(await file.download_as_bytearray())
+        except self._telegram.error.TelegramError as exc:
+            if not _translated(self._telegram, exc).final:
+                raise
+            # Too large for bots, or gone: the message must not wait for it.
+            return Media(kind, mime_type=mime, name=name)
         return await asyncio.to_thread(self._intake.keep, data, kind, mime_type=mime, name=name)
 
     # --- what goes out ---

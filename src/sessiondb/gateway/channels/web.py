@@ -148,7 +148,8 @@ class _Handler(BaseHTTPRequestHandler):
             return Response(exc.status)
         except SessionDBError as exc:
             logger.warning("not taken", extra={"fields": {"path": place.path, "error": type(exc).__name__}})
-            return Response(503, headers={"Retry-After": "1"})
+            # What no store ever takes is not worth another try.
+            return Response(400) if isinstance(exc, Invalid) else Response(503, headers={"Retry-After": "1"})
         except Exception as exc:  # noqa: BLE001 - whatever a handler raises, the platform hears of it and delivers again
             logger.error("failed", extra={"fields": {"path": place.path, "error": type(exc).__name__}})
             return Response(500)

@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 from ...config_file import Check, text
 from ..keys import DM, Source
 from . import outward, signing
-from .base import Channel, Event, Intake, Media
+from .base import Channel, Event, Intake, Media, NotDelivered
 from .web import Refused, Request, Response, answer
 from .webhook import kind_of, part, word
 
 BASE_URL = "https://graph.facebook.com/v21.0"
+FILES = ("https://lookaside.fbsbx.com/", "https://graph.facebook.com/")
 _FILES = ("image", "audio", "video", "document", "sticker")
 
 
@@ -61,21 +62,25 @@ class WhatsApp(Channel):
         source = Source(self.name, DM, sender, user_id=sender, user_name=word(names.get(sender)))
         content = part(said, kind)
         written = content.get("body") or content.get("caption") or ""
-        media = (self._file(content, kind),) if kind in _FILES else ()
+        media = (self._file(content),) if kind in _FILES else ()
         if not written and not media:
             written = f"[{kind}]"
         return Event(source, str(written), f"whatsapp:{message_id}", message_id, media)
 
-    def _file(self, content: dict[str, Any], kind: str) -> Media:
+    def _file(self, content: dict[str, Any]) -> Media:
         number = word(content.get("id"))
         if number is None or not number.isalnum():
             raise Refused(400, "a file without id")
-        place = outward.patiently(lambda: outward.send(f"{self._base}/{number}", None, self._authorized))
-        url, mime = str(place.get("url") or ""), word(content.get("mime_type"))
-        if not url.startswith(("https://", self._base + "/")):
-            raise Refused(400, "a file of another place")
-        data = outward.patiently(lambda: outward.fetch(url, self._authorized))
-        return self._intake.keep(data, kind_of(mime), mime_type=mime, name=word(content.get("filename")))
+        mime, name = word(content.get("mime_type")), word(content.get("filename"))
+        return outward.kept(self._intake, lambda: self._fetched(number), kind_of(mime), mime, name)
+
+    def _fetched(self, number: str) -> bytes:
+        place = outward.send(f"{self._base}/{number}", None, self._authorized)
+        url = str(place.get("url") or "")
+        # The token goes to Meta, and nowhere else; it answered, over TLS, where the file is.
+        if not url.startswith((*FILES, self._base + "/")):
+            raise NotDelivered("a file of another place", final=True)
+        return outward.fetch(url, self._authorized)
 
     def send(self, to: Source, text: str) -> str:
         document = {
