@@ -16,6 +16,7 @@ import sys
 import tempfile
 from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
@@ -35,6 +36,13 @@ RUNS = {
     "resume": ("resume", "refactoring auth"),
     "resume-elsewhere": ("resume", "checkout page"),
     "insights": ("insights",),
+}
+# The chat host: what is typed, and what the model answers to it.
+CHATTED = {
+    "chat": (
+        ("chat", "-c", "nginx", "502"),
+        ("did the socket come back after the restart?", "/titel deploys", "/history socket"),
+    ),
 }
 # The browser: its size, and the keys that lead to the picture.
 BROWSED = {
@@ -66,6 +74,43 @@ def captured(arguments: tuple[str, ...], home: str) -> str:
     if process.wait() != 0:
         raise SystemExit(f"sessiondb {shlex.join(arguments)} failed: {shown.decode()}")
     return shown.decode().replace("\r\n", "\n")
+
+
+def typed(arguments: tuple[str, ...], lines: tuple[str, ...], home: str) -> str:
+    """What a terminal is sent while somebody types, each line when the program waits for it."""
+    terminal, theirs = pty.openpty()
+    environment = {name: value for name, value in os.environ.items() if name not in ("SESSIONDB_URL", "NO_COLOR")}
+    environment |= {"SESSIONDB_HOME": home, "COLUMNS": str(COLUMNS), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sessiondb", *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
+    )
+    os.close(theirs)
+    shown, waiting = b"", list(lines)
+    while True:
+        try:
+            shown += os.read(terminal, 65536)
+        except OSError:  # the other side is closed
+            break
+        if shown.endswith(_PROMPT):
+            os.write(terminal, f"{waiting.pop(0)}\n".encode() if waiting else b"\x04")
+    os.close(terminal)
+    process.wait()
+    return re.sub(r"\x1b\[\?2004[hl]", "", shown.decode()).replace("\r\n", "\n").replace("\r", "")
+
+
+_PROMPT = "●\x1b[0m ".encode()
+
+
+def _endpoint() -> Any:
+    """The scripted endpoint of the tests, with something to say."""
+    sys.path.insert(0, str(SCREENS.parents[1] / "tests"))
+    from chat_endpoint import ChatEndpoint, tool_call
+
+    calls = [tool_call("session_search", '{"query": "socket after the deploy"}')]
+    told = "Yes. The unit was restarted after the migration, and /run/app.sock is there again;\n`curl -I` answers 200."
+    made = ChatEndpoint()
+    made.reply = lambda request: told if request["messages"][-1]["role"] == "tool" else calls
+    return made
 
 
 def drawn(arguments: tuple[str, ...], shown: str) -> str:
@@ -120,6 +165,12 @@ def main(directory: Path) -> None:
         for name, arguments in RUNS.items():
             (directory / f"{name}.svg").write_text(drawn(arguments, captured(arguments, home)), encoding="utf-8")
             print(directory / f"{name}.svg")
+        with _endpoint() as endpoint:
+            endpoint.configure(Path(home))
+            for name, (arguments, lines) in CHATTED.items():
+                shown = typed(arguments, lines, home)
+                (directory / f"{name}.svg").write_text(drawn(arguments, shown), encoding="utf-8")
+                print(directory / f"{name}.svg")
         for name, (size, keys) in BROWSED.items():
             (directory / f"{name}.svg").write_text(asyncio.run(browsed(home, size, keys)), encoding="utf-8")
             print(directory / f"{name}.svg")

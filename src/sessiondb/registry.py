@@ -90,6 +90,7 @@ TABLES: dict[str, dict[str, str]] = {
         "archive": "sessiondb.cli.archive:command",
         "backup": "sessiondb.cli.backup:command",
         "browse": "sessiondb.cli.browse:command",
+        "chat": "sessiondb.cli.chat:command",
         "completions": "sessiondb.cli.completions:command",
         "config": "sessiondb.cli.config:command",
         "delete": "sessiondb.cli.delete:command",

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from recall_endpoint import ChatEndpoint
 from recall_names import Tell
 
+from chat_endpoint import ChatEndpoint
 from sessiondb import SessionDB
 from sessiondb.backends.memory import MemoryProvider
 from sessiondb.testing.clock import FakeClock

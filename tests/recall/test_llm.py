@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recall_endpoint import ChatEndpoint
 from recall_names import Tell
 
+from chat_endpoint import ChatEndpoint
 from sessiondb import Invalid, SessionDB, TitleTaken
 from sessiondb.llm import Endpoint, NoAnswer, endpoint
 from sessiondb.titling import Titler, from_answer, from_prompt, give_title

@@ -39,6 +39,15 @@ def test_every_picture_shows_its_command_and_loads_nothing(name: str) -> None:
     assert set(re.findall(r"https?://[^\s\"')]+", svg)) <= {"http://www.w3.org/2000/svg", "https://www.textualize.io"}
 
 
+@pytest.mark.parametrize("name", sorted(screens.CHATTED))
+def test_every_picture_of_a_chat_shows_what_is_typed_and_loads_nothing(name: str) -> None:
+    svg = (SCREENS / f"{name}.svg").read_text("utf-8")
+    arguments, lines = screens.CHATTED[name]
+    assert f"$ sessiondb {shlex.join(arguments)}" in words(svg)
+    assert all(line in words(svg) for line in lines)
+    assert not re.search(r"@font-face|@import|<image|href=|url\((?!#)", svg)
+
+
 @pytest.mark.parametrize("name", sorted(screens.BROWSED))
 def test_every_picture_of_the_browser_is_of_a_full_screen_and_loads_nothing(name: str) -> None:
     svg = (SCREENS / f"{name}.svg").read_text("utf-8")
@@ -51,7 +60,7 @@ def test_every_picture_of_the_browser_is_of_a_full_screen_and_loads_nothing(name
 
 
 def test_there_is_no_picture_that_nobody_makes() -> None:
-    assert {path.stem for path in SCREENS.iterdir()} == {*screens.RUNS, *screens.BROWSED}
+    assert {path.stem for path in SCREENS.iterdir()} == {*screens.RUNS, *screens.CHATTED, *screens.BROWSED}
 
 
 def test_colours_blanks_and_wide_letters_are_drawn() -> None:

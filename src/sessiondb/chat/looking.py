@@ -42,7 +42,8 @@ def history(desk: Desk, words: str, agent: Agent | None) -> Outcome:
     if not words:
         return Outcome("What should be looked for? Such as: /history nginx 502")
     by_session: dict[str, list[Mapping[str, Any]]] = {}
-    for hit in desk.scope.search(words, limit=_HITS):
+    # Results of tools quote what was found before; nobody said that.
+    for hit in desk.scope.search(words, limit=_HITS, role_filter=["user", "assistant"]):
         by_session.setdefault(hit["session_id"], []).append(hit)
     if not by_session:
         return Outcome(f"Nothing was said about {words!r}; other words may have been used.")

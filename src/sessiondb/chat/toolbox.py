@@ -35,12 +35,12 @@ def recall(db: SessionDB, endpoint: Endpoint | None) -> tuple[Mapping[str, Any],
         if talk.scope.is_everything:
             summarize = Summaries(endpoint) if endpoint else None
             return session_search.handle(db, arguments, current_session_id=talk.session_id, summarize=summarize)
-        return dumps(_within(talk.scope, arguments))
+        return dumps(_within(talk.scope, arguments, talk.session_id))
 
     return session_search.SCHEMA, handle
 
 
-def _within(scope: Scope, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _within(scope: Scope, arguments: Mapping[str, Any], current: str) -> dict[str, Any]:
     """The same questions, asked of what one person may see; the finer wishes are for the whole store."""
     query, session_id = arguments.get("query"), arguments.get("session_id")
     if session_id:
@@ -49,13 +49,15 @@ def _within(scope: Scope, arguments: Mapping[str, Any]) -> dict[str, Any]:
         told = [{"id": row["id"], "role": row["role"], "content": _short(row["content"])} for row in rows]
         return {"success": True, "mode": "read", **_named(session), "messages": told}
     if query:
-        hits = scope.search(str(query), limit=_HITS)
+        # The present conversation is before the model anyway.
+        hits = [hit for hit in scope.search(str(query), limit=4 * _HITS) if hit["session_id"] != current][:_HITS]
         told = [
             {"session_id": hit["session_id"], "message_id": hit["id"], "title": hit["title"], "snippet": hit["snippet"]}
             for hit in hits
         ]
         return {"success": True, "mode": "discover", "results": told, "count": len(told)}
-    recent = [{**_named(row), "preview": row["preview"]} for row in scope.sessions(limit=5)]
+    others = [row for row in scope.sessions(limit=_HITS) if row["id"] != current]
+    recent = [{**_named(row), "preview": row["preview"]} for row in others]
     return {"success": True, "mode": "recent", "results": recent, "count": len(recent)}
 
 
