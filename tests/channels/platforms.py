@@ -35,6 +35,7 @@ class Platform(Server):
     """The texts a chat shows, in the order they came; those that were changed as they are now."""
 
     name = "none"
+    can_edit = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -75,6 +76,7 @@ SLACK = ("X-Slack-Request-Timestamp", "X-Slack-Signature")
 
 class WebhookPlatform(Platform):
     name = "webhook"
+    can_edit = False
 
     def config(self) -> dict[str, Any]:
         return {"secret": SECRET, "reply_url": f"{self.url}/replies"}
@@ -106,8 +108,8 @@ class SlackPlatform(Platform):
     def payload(self, number: int, text: str) -> dict[str, Any]:
         event = {
             "client_msg_id": f"id-{number}", "type": "message", "text": text, "user": "U061F7AUR",
-            "ts": f"17411661{number:02}.000100", "team": "T061EG9R6", "channel": "D024BE91L", "channel_type": "im",
-            "event_ts": f"17411661{number:02}.000100",
+            "ts": f"1741166100.{number:06}", "team": "T061EG9R6", "channel": "D024BE91L", "channel_type": "im",
+            "event_ts": f"1741166100.{number:06}",
         }  # fmt: skip
         return {
             "token": "legacy", "team_id": "T061EG9R6", "api_app_id": "A0MDYCDME", "event": event,
@@ -141,6 +143,7 @@ class SlackPlatform(Platform):
 
 class WhatsAppPlatform(Platform):
     name = "whatsapp"
+    can_edit = False
 
     def config(self) -> dict[str, Any]:
         return {
@@ -194,7 +197,7 @@ class DiscordPlatform(Platform):
 
     def payload(self, number: int, text: str) -> dict[str, Any]:
         message = {
-            "id": f"13469012345678{number:03}", "channel_id": "290926798999357250", "content": text, "type": 0,
+            "id": f"13469012{number:09}", "channel_id": "290926798999357250", "content": text, "type": 0,
             "author": {"id": "53908099506183680", "username": "ann", "global_name": "Ann", "discriminator": "0"},
             "timestamp": "2025-03-05T09:15:23.000000+00:00", "attachments": [], "mentions": [], "embeds": [],
         }  # fmt: skip
