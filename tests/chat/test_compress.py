@@ -94,6 +94,13 @@ class TestCompress:
         assert compress(db, "s").session_id == first
         assert len(db.get_messages(first)) == 1
 
+    def test_what_waits_goes_along_even_when_somebody_else_was_first(self, db: SessionDB) -> None:
+        talked(db, "s", "one", "two")
+        first = compress(db, "s").session_id
+        db.append_message("s", "user", "said meanwhile")
+        assert compress(db, "s").session_id == first
+        assert [text for role, text in stored(db, first) if role == "user"] == ["said meanwhile"]
+
     def test_a_long_story_makes_a_short_summary(self, db: SessionDB) -> None:
         talked(db, "s", *(f"{at} " + "blah " * 500 for at in range(200)))
         assert len(quotes(db.get_messages("s"))) < 10_000

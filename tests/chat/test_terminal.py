@@ -56,6 +56,14 @@ class Person:
     def types(self, text: str) -> None:
         os.write(self.terminal, text.encode())
 
+    def interrupts(self) -> None:
+        """Ctrl-C, when the program waits: one that comes just before readline waits is seen with the next key only."""
+        until = time.monotonic() + PATIENCE
+        while Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[0] != "S":
+            assert time.monotonic() < until, "the program does not wait"
+            time.sleep(0.01)
+        self.types("\x03")
+
     def says(self, text: str) -> None:
         self.reads(PROMPT)
         self.types(text + "\n")
@@ -188,7 +196,7 @@ class TestAtATerminal:
         person = sit()
         person.says("tell me a story")
         person.reads("so far")
-        person.types("\x03")
+        person.interrupts()
         person.reads("what was said is kept")
         endpoint.reply = lambda request: "the end"
         person.says("go on")
@@ -203,7 +211,7 @@ class TestAtATerminal:
         person.reads(PROMPT)
         person.types("never mi")
         person.reads("never mi")
-        person.types("\x03")
+        person.interrupts()
         person.reads("/quit leaves")
         person.says("hello")
         person.reads("An answer")

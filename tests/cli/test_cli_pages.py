@@ -7,11 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import sessiondb
+from chat_endpoint import ChatEndpoint
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(page for page in (ROOT / "docs" / "commands").glob("*.md") if page.name != "README.md")
@@ -51,10 +53,17 @@ def stocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[ChatEndpoint]:
+    with ChatEndpoint() as server:
+        yield server
+
+
 @pytest.fixture
-def place(stocked: Path, tmp_path: Path) -> Path:
-    """A working directory with a copy of that home, a backup and an executable path."""
+def place(stocked: Path, tmp_path: Path, endpoint: ChatEndpoint) -> Path:
+    """A working directory with a copy of that home, a model, a backup and an executable path."""
     shutil.copytree(stocked, tmp_path / "home")
+    endpoint.configure(tmp_path / "home")
     shutil.copy(stocked / "state.db", tmp_path / BACKUP)
     (tmp_path / "home" / ".config" / "fish" / "completions").mkdir(parents=True)
     shutil.copytree(HISTORIES / "claude-code", tmp_path / "home" / ".claude" / "projects")

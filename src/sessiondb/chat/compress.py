@@ -75,9 +75,19 @@ def compress(
         "injected": True,
         "metadata": {"summary_of": session_id, "by": by},
     }
-    messages = [first, *map(_carried, pending)]
+    carried = [_carried(row) for row in pending]
+    messages = [first, *carried]
     rotated = rotate(messages=messages) if rotate else db.rotate_session(session_id, messages=messages)
+    _bring_along(db, rotated, carried)
     return Compressed(rotated, summary, by)
+
+
+def _bring_along(db: SessionDB, session_id: str, carried: Sequence[Mapping[str, Any]]) -> None:
+    """Somebody else may have compressed first: then the continuation does not know what waits here."""
+    there = [row["metadata"] for row in db.get_messages(session_id)] if carried else []
+    missing = [each for each in carried if each["metadata"] not in there]
+    if missing:
+        db.append_messages(session_id, missing)
 
 
 def is_long(history: Sequence[Mapping[str, Any]], limit: int) -> bool:

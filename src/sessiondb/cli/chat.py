@@ -15,7 +15,7 @@ from ..chat.loop import Agent
 from ..chat.own import OwnDesk, OwnTalk
 from ..chat.talk import Reply
 from ..db import SessionDB
-from ..errors import Invalid
+from ..errors import Invalid, Unavailable
 from ..titling import Titler
 from . import ink, options, output, resume
 from .chat_input import Keyboard
@@ -44,7 +44,7 @@ def command(session: str | None, going_on: bool, named: bool, model: str | None)
     \b
     Example:
         sessiondb chat
-        sessiondb chat -c my project
+        sessiondb chat -c refactoring auth
         echo "what did we decide about nginx?" | sessiondb chat
     """
     if named and session is None:
@@ -82,7 +82,7 @@ class _Host:
     def run(self) -> None:
         try:
             while (line := self._typed()) is not None:
-                if line.strip() and not self._done(line):
+                if line.strip() and not self._tried(line):
                     break
         finally:
             self.keyboard.close()
@@ -96,6 +96,16 @@ class _Host:
                 # What was typed is dropped, as shells do.
                 output.say()
                 output.say(ink.dim("Ctrl-D or /quit leaves."))
+
+    def _tried(self, line: str) -> bool:
+        """A store that is busy or full now works again later; the person decides when to try."""
+        try:
+            return self._done(line)
+        except Unavailable as exc:
+            if not self.keyboard.interactive:
+                raise
+            output.complain(exc)
+            return True
 
     def _done(self, line: str) -> bool:
         """Obey or answer; False to leave."""
