@@ -45,6 +45,9 @@ def live(gateway: Gateway, platforms: list[Platform], first: int, end: float, ch
     number = first
     while time.monotonic() < end:
         for platform in platforms:
+            if number % 40 == 0:
+                # The conversation does not grow for ever, and neither does what the model is sent.
+                until(lambda p=platform, n=number: p.say(100_000 + n, "/new") == 200, "taken")
             asked = [each for each in (number, number, number - 1) if each >= first][: chance.choice((1, 2, 3))]
             for each in asked:
                 until(lambda p=platform, n=each: p.say(n, f"question {n}") == 200, "taken")

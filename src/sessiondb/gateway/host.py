@@ -26,7 +26,7 @@ from ..bindings import Binding
 from ..chat.desk import Desk, Outcome
 from ..chat.talk import Listener, Reply, Talk
 from ..errors import NotSupported, SessionDBError, Unavailable
-from . import delivery, noting
+from . import delivery, noting, wording
 from . import state as states
 from .channels.base import Channel, Event, Media, NotDelivered
 from .channels.web import WebServer
@@ -146,10 +146,10 @@ class Host:
         with self._lane(key):
             if self._stopping.is_set():
                 raise Unavailable("the gateway stops; the message is for the next one")
-            if _is_command(event.text):
+            if wording.is_command(event.text):
                 self._command(channel, event)
             else:
-                self._message(channel, event.source, _stored(event), event.key)
+                self._message(channel, event.source, wording.stored(event), event.key)
 
     def _lane(self, key: str) -> RLock:
         with self._lock:
@@ -193,7 +193,7 @@ class Host:
         outcome = self._obeyed(event)
         logger.info("command", extra={"fields": {"channel": channel.name, "known": outcome is not None}})
         if outcome is None:
-            self._message(channel, event.source, _stored(event), f"{event.key}:said")
+            self._message(channel, event.source, wording.stored(event), f"{event.key}:said")
             return
         self._tell(channel, event.source, outcome)
         if outcome.prompt is not None:
@@ -264,7 +264,7 @@ class Host:
             watch.join()
         fields = {"session": session_id, "turn": turn.token, "finish": reply.finish}
         logger.info("answered", extra={"fields": {**fields, "seconds": round(time.monotonic() - work.began, 3)}})
-        self._deliver(work, stream, session_id, answer_key, _told(reply))
+        self._deliver(work, stream, session_id, answer_key, wording.told(reply))
         return following
 
     def _deliver(self, work: _Work, stream: Stream, session_id: str, answer_key: str, text: str) -> None:
@@ -365,40 +365,3 @@ def source_of(key: Key, binding: Binding) -> Source:
         key.platform, key.chat_type, key.chat_id or None, key.thread_id or None,
         key.participant or binding.user_id, profile=key.profile,
     )  # fmt: skip
-
-
-def _is_command(text: str) -> bool:
-    """`/title x` is one; `/etc/hosts is wrong` is not."""
-    first = text.strip().split(maxsplit=1)[0] if text.strip() else ""
-    return first.startswith("/") and len(first) > 1 and "/" not in first[1:]
-
-
-def _stored(event: Event) -> dict[str, Any]:
-    """A message as it is stored: its text, its files by path and hash, the platform's id."""
-    names = [_named(each) for each in event.media]
-    message: dict[str, Any] = {
-        "content": "\n".join(part for part in (event.text, *names) if part),
-        "metadata": {"platform_message_id": event.message_id, **event.details},
-    }
-    if event.media:
-        message["media_refs"] = [
-            {
-                "kind": each.kind, "path": each.path, "mime_type": each.mime_type, "sha256": each.sha256,
-                "size": each.size, "metadata": {"name": each.name} if each.name else None,
-            }
-            for each in event.media
-        ]  # fmt: skip
-    return message
-
-
-def _named(media: Media) -> str:
-    name = f"{media.kind}: {media.name}" if media.name else media.kind
-    return f"[{name}]" if media.path is not None else f"[{name}, which could not be fetched]"
-
-
-def _told(reply: Reply) -> str:
-    """What the person reads: the answer, and what went wrong with it."""
-    if not reply.problem:
-        return reply.text
-    problem = f"I could not answer: {reply.problem}. What you wrote is kept; /retry asks again."
-    return f"{reply.text}\n\n[{problem}]" if reply.text.strip() else problem
