@@ -58,7 +58,7 @@ $(VENV)/.package: pyproject.toml
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.package Makefile
-	$(PIP) -e '.[dev,import,postgres,mysql,regex,cost,llm,mcp,tui]'
+	$(PIP) -e '.[dev,import,postgres,mysql,regex,cost,llm,mcp,tui,telegram]'
 	@touch $@
 
 clean: ## Remove the virtualenv and all caches.

@@ -186,6 +186,12 @@ class ConfigFile:
         inner = ConfigFile(self.name, {f"{name}.{key}": value for key, value in given.items()}, self._env)
         return {str(key): inner.part(f"{name}.{key}", checks) for key in given}
 
+    def within(self, name: str) -> tuple[ConfigFile, list[str]]:
+        """What is below a section, for `part("<name>.<key>", …)` where each has keys of its own; and their names."""
+        given = self._mapping(self._top.get(name), name)
+        inner = ConfigFile(self.name, {f"{name}.{key}": value for key, value in given.items()}, self._env)
+        return inner, list(map(str, given))
+
     def single(self, name: str, check: Check) -> Any:
         """A value beside `sessiondb`; None when it is not set."""
         given = self._top.get(name)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from . import config, config_file
@@ -40,15 +41,21 @@ class Endpoint:
     timeout: float = 30.0
     retries: int = 2
 
-    def complete(self, messages: Sequence[Mapping[str, Any]], *, max_tokens: int = 1000) -> str:
-        """What the model says. Raises NoAnswer with the reason, MissingExtra without the package."""
+    def client(self) -> Any:
+        """A client for one request, to be closed. Raises MissingExtra without the package."""
         openai = package()
-        client = openai.OpenAI(
+        return openai.OpenAI(
             base_url=self.base_url,
             api_key=self.api_key or "none",
             timeout=self.timeout,
             max_retries=self.retries,
+            http_client=openai.DefaultHttpxClient(verify=_certificates()),
         )
+
+    def complete(self, messages: Sequence[Mapping[str, Any]], *, max_tokens: int = 1000) -> str:
+        """What the model says. Raises NoAnswer with the reason, MissingExtra without the package."""
+        openai = package()
+        client = self.client()
         try:
             with client:
                 answer = client.chat.completions.create(
@@ -72,6 +79,15 @@ def endpoint(*, env: Mapping[str, str] | None = None) -> Endpoint | None:
     if missing:
         raise Invalid(f"llm.{missing[0]} is missing in config.yaml; base_url and model belong together")
     return Endpoint(**given)
+
+
+@cache
+def _certificates() -> Any:
+    """What is trusted, read once: a client of its own for each request would hold most of a megabyte until it is
+    collected, and that is late."""
+    import httpx
+
+    return httpx.create_ssl_context()
 
 
 def package() -> Any:

@@ -75,6 +75,14 @@ TABLES: dict[str, dict[str, str]] = {
         "html": "sessiondb.exporters.html",
         "csv": "sessiondb.exporters.sessions_csv",
     },
+    # Where people write; see gateway/channels/base.py.
+    "channels": {
+        "discord": "sessiondb.gateway.channels.discord:Discord",
+        "slack": "sessiondb.gateway.channels.slack:Slack",
+        "telegram": "sessiondb.gateway.channels.telegram:Telegram",
+        "webhook": "sessiondb.gateway.channels.webhook:Webhook",
+        "whatsapp": "sessiondb.gateway.channels.whatsapp:WhatsApp",
+    },
     "upkeep": {
         "sqlite": "sessiondb.backends.sqlite.upkeep:SQLiteUpkeep",
     },
@@ -89,6 +97,7 @@ TABLES: dict[str, dict[str, str]] = {
         "demo": "sessiondb.cli.demo:command",
         "doctor": "sessiondb.cli.doctor:command",
         "export": "sessiondb.cli.export:command",
+        "gateway": "sessiondb.cli.gateway:command",
         "hook": "sessiondb.cli.hook:command",
         "import": "sessiondb.cli.importing:command",
         "insights": "sessiondb.cli.insights:command",

@@ -11,7 +11,7 @@ import pytest
 HERE = Path(__file__).parent
 DOCUMENT = HERE.parents[1] / "docs" / "acceptance.md"
 NUMBERS = ("000", "001", "002", "003", "004")
-PARTS = {"chat", "command line", "durability", "imports", "providers", "search"}
+PARTS = {"command line", "durability", "imports", "providers", "search"}
 
 
 def rows() -> list[tuple[str, str, str]]:

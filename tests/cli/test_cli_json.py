@@ -55,6 +55,7 @@ CASES = {
     "config": ["config"],
     "delete": ["delete", "a", "--yes"],
     "doctor": ["doctor"],
+    "gateway": ["gateway", "status"],
     "hook": ["hook", "status"],
     "insights": ["insights"],
     "list": ["list"],

@@ -134,12 +134,7 @@ class _Reader:
         }
         if tools:
             self._request["tools"] = [{"type": "function", "function": dict(tool)} for tool in tools]
-        self._client = self._openai.OpenAI(
-            base_url=endpoint.base_url,
-            api_key=endpoint.api_key or "none",
-            timeout=endpoint.timeout,
-            max_retries=endpoint.retries,
-        )
+        self._client = endpoint.client()
         self._closed = False
         self._thread = threading.Thread(target=self._read, name="sessiondb-stream", daemon=True)
         self._thread.start()

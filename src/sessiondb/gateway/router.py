@@ -190,7 +190,7 @@ class Router(Table):
         message_key = given.get("message_key")
         lease = view.state.lease
         runs = lease is not None and view.session is not None and is_alive(lease, view.now)
-        stored_in = self._stored_in(view, message_key)
+        stored_in = self.stored_in(view, message_key)
         unfinished = stored_in is not None and not runs and _pending(view.state) == message_key
         if stored_in is not None and (not unfinished or view.session is None):
             return Arrival("duplicate", stored_in)
@@ -203,7 +203,7 @@ class Router(Table):
     def _is_anothers(self, lease: Lease, key: Key, source: Source) -> bool:
         return key.shared and lease.user_id != self._person(source)
 
-    def _stored_in(self, view: View, message_key: str | None) -> str | None:
+    def stored_in(self, view: View, message_key: str | None) -> str | None:
         """Where a message was stored when it was delivered before: a platform may deliver after a reset, too."""
         if message_key is None:
             return None

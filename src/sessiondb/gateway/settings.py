@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..config import expand_user, home_directory
-from ..config_file import read, seconds, text
+from ..config_file import read, seconds, text, whole
 from ..db import SessionDB
 from .keys import Rules
 from .policy import MODES, Policies, ResetPolicy, last_boundary
@@ -66,13 +66,29 @@ def _zone(value: Any) -> str:
 _POLICY = {
     "mode": _one_of(*MODES), "at_hour": _hour, "idle_minutes": _minutes, "notify": _flag, "timezone": _zone,
 }  # fmt: skip
-_GATEWAY = {
+
+
+def _address(value: Any) -> tuple[str, int]:
+    host, found, port = str(value).rpartition(":")
+    if not found or not host or not port.isdecimal() or int(port) > 65535:
+        raise ValueError("an address such as 127.0.0.1:8480")
+    return host.strip("[]"), int(port)
+
+
+GATEWAY = {
     "when_busy": _one_of(*WHEN_BUSY),
     "visibility": _one_of(*VISIBILITIES),
     "lease_seconds": seconds,
     "transcripts": _flag,
     "sessions_dir": text,
+    # Those of the process; see `service`.
+    "listen": _address,
+    "health": _address,
+    "largest_body": whole,
+    "grace_seconds": seconds,
+    "interval": seconds,
 }
+_OF_THE_PROCESS = ("listen", "health", "largest_body", "grace_seconds", "interval")
 
 
 def open_router(db: SessionDB, *, env: Mapping[str, str] | None = None, **given: Any) -> Router:
@@ -80,7 +96,9 @@ def open_router(db: SessionDB, *, env: Mapping[str, str] | None = None, **given:
     env = os.environ if env is None else env
     home = home_directory(env)
     file = read(home, env)
-    gateway = file.part("gateway", _GATEWAY)
+    gateway = file.part("gateway", GATEWAY)
+    for name in _OF_THE_PROCESS:
+        gateway.pop(name, None)
     written, directory = gateway.pop("transcripts", True), gateway.pop("sessions_dir", os.path.join(home, "sessions"))
     rules = {name: file.single(name, _flag) for name in Rules.__slots__}
     options = {

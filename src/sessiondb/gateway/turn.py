@@ -132,6 +132,10 @@ class Turn:
             raise self._over()
         self._seq = session["last_seq"]
 
+    def is_current(self) -> bool:
+        """Whether the turn still has its conversation; only reads."""
+        return self._is_mine(self.router.view(self.key))
+
     def _is_mine(self, view: View) -> bool:
         lease = view.state.lease
         return (
@@ -207,18 +211,19 @@ class Turn:
         last_seq = self.router.swap(view, state, session_id, handover)
         return None if last_seq is None else (Turn(self.router, self.key, session_id, lease, last_seq),)
 
-    def abandon(self, reason: str = "failed") -> None:
-        """Give up: stored as an interruption. Nothing happens when the turn was over."""
+    def abandon(self, reason: str = "failed", *, resume: bool = False) -> bool:
+        """Give up: stored as an interruption; with `resume`, `take_up` goes on with it. False when it was over."""
 
         def give_up(view: View) -> bool | None:
             if not self._is_mine(view):
-                return True
+                return False
+            later = {"resume_pending": True, "pending": self.lease.message_key} if resume else {}
             record = self.router.draft(interruption(reason, self.token), injected=True)
             handover = Handover(messages=[record])
-            done = self.router.swap(view, view.state.next(lease=None), self.session_id, handover)
+            done = self.router.swap(view, view.state.next(lease=None, **later), self.session_id, handover)
             return None if done is None else True
 
-        self.router.until_done(self.key, give_up)
+        return self.router.until_done(self.key, give_up)
 
     def __enter__(self) -> Self:
         return self
