@@ -14,6 +14,7 @@ from time import perf_counter
 from types import FrameType
 
 from . import searches, stores
+from .arena import SESSIONDB
 from .contenders.ours import Ours
 from .worker import Operation
 from .works import Work
@@ -21,6 +22,8 @@ from .works import Work
 EVERY = 0.0005
 SECONDS = 2.0
 SHOWN = 8
+READS = ("search", "list", "load")
+EACH = 50
 PACKAGE = "sessiondb"
 PATHS = {"append": (1, 500), "batch": (500, 20), "search": (1, 1), "list": (1, 20), "load": (2, 20)}
 
@@ -55,12 +58,11 @@ def _owner(frame: FrameType | None) -> str:
     return "elsewhere"
 
 
-def profiled(kind: str, home: stores.Stores, seconds: float = SECONDS) -> list[str]:
+def profiled(kind: str, path: Path, seconds: float) -> list[str]:
     size, count = PATHS[kind]
-    path, program = home.new(), Ours()
-    program.fill(str(path), 100, 50)
+    program = Ours()
     program.open(str(path))
-    rounds = max(2, int(seconds * 4000 / count)) if kind in ("search", "list", "load") else 8
+    rounds = max(1, int(seconds * (4000 / count if kind in READS else 4)))
     work = Work(kind, len(searches.queries()) if kind == "search" else count, rounds, size)
     operations = [each for number in range(rounds) for each in program.operations(work, number)]
     took, seen = sampled(operations, seconds)
@@ -76,11 +78,16 @@ def profiled(kind: str, home: stores.Stores, seconds: float = SECONDS) -> list[s
     return [*lines, *(f"| {name} | {share:.0%} | {share * took:,.0f} |" for name, share in rows), ""]
 
 
-def write(directory: Path, home: stores.Stores, seconds: float = SECONDS) -> None:
+def write(directory: Path, home: stores.Stores, seconds: float = SECONDS, sessions: int = 100) -> None:
     assert __doc__ is not None
+    filled = home.filled(SESSIONDB, sessions, EACH)
     head = ["# Where the microseconds go\n", "Written by `python -m benchmarks.profiles`; do not edit.\n"]
-    told = [*head, __doc__.partition("\n\n")[2], "A store of 5,000 messages; `search`: the mean of all kinds.\n"]
-    body = [line for kind in PATHS for line in profiled(kind, home, seconds)]
+    told = [
+        *head,
+        __doc__.partition("\n\n")[2],
+        f"A store of {sessions * EACH:,} messages; `search`: the mean of all kinds.\n",
+    ]
+    body = [line for kind in PATHS for line in profiled(kind, home.copy(filled), seconds)]
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "profiles.md").write_text("\n".join([*told, *body]), encoding="utf-8")
 

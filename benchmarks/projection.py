@@ -46,8 +46,9 @@ def disk(results: list[Entry]) -> str:
     entry = next((each for each in results if each["name"] == "disk"), None)
     if entry is None:
         return "Not measured: run the scenario `disk`."
-    weighed = int(entry["what"].split()[0].replace(",", ""))
-    each = entry["figures"]["sessiondb"]["disk MB"] * 1e6 / weighed
+    figures = entry["figures"]["sessiondb"]
+    weighed = int(figures["messages"])
+    each = figures["disk MB"] * 1e6 / weighed
     return (
         f"SQLite: {each:,.0f} bytes per message with its index, measured on {weighed:,} messages (small stores weigh "
         f"more per message); {MESSAGES:,} x {each:,.0f} B = {MESSAGES * each / 1e9:,.0f} GB. At 10,000 writers with a "

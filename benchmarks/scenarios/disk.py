@@ -31,8 +31,9 @@ def _weigh(setting: Setting, who: Contestant, sessions: int, text: float, result
     store = setting.stores.copy(setting.stores.filled(who, sessions, setting.sizes.messages_per_session))
     settled = _settled(who, store)
     sizes = {path.name: path.stat().st_size for path in store.parent.iterdir() if path.is_file()}
-    whole = sum(sizes.values())
-    result.add(who.name, {"disk MB": whole / MEGABYTE, "disk / text": whole / text}, settled)
+    whole, weighed = sum(sizes.values()), setting.sizes.weighed
+    row = {"messages": float(weighed), "disk MB": whole / MEGABYTE, "disk / text": whole / text}
+    result.add(who.name, row, settled)
     if who is SESSIONDB:
         index = sum(size for name, size in sizes.items() if "-search-" in name)
         result.comparisons += [
