@@ -39,8 +39,8 @@ pages: $(VENV)/.dev ## Write docs/commands/ anew from the help of the commands.
 bench-check: $(VENV)/.dev ## Look whether a hot path has become slow; part of `test`.
 	$(BIN)/python -m benchmarks.check
 
-bench: $(VENV)/.dev ## Measure against a hand-written loop and a peer.
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/.dev servers ## Measure against hand-written loops and libraries from PyPI; writes docs/benchmarks/.
+	$(BIN)/python -m benchmarks --full --out docs/benchmarks
 
 torture: $(VENV)/.dev servers ## Run the long forms of the kill, timing and many-process tests.
 	SESSIONDB_TORTURE=1 $(PYTEST) -m alone -s

@@ -5,90 +5,79 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import sys
 from pathlib import Path
 
-from . import peers, report, stores
-from .arena import ContenderFailed, Contestant, Process
+from . import lineup, machine, profiles, projection, publish, report, stores
+from .arena import ContenderFailed
 from .results import Result
 from .scenarios import SCENARIOS
-from .setting import DURABLE, Scenario, Setting
-from .sizes import FULL, NORMAL, QUICK, Sizes
+from .setting import Scenario, Setting
+from .sizes import FULL, NORMAL, QUICK, TINY, Sizes
 
 
 def arguments(given: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure; print ratios and targets.")
     parser.add_argument("scenario", nargs="*", help=f"any of: {', '.join(SCENARIOS)}; default: all of them")
-    parser.add_argument("--rounds", type=int, default=9, metavar="N", help="rounds whose median counts (default 9)")
+    parser.add_argument(
+        "--rounds", type=int, metavar="N", help="rounds whose median counts (default 9; full 5, quick 3)"
+    )
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--full", action="store_true", help="up to a million messages; takes long")
-    size.add_argument("--quick", action="store_true", help="a few messages: proves that it runs, measures nothing")
-    parser.add_argument("--no-peer", action="store_true", help="leave the peer out")
+    size.add_argument("--quick", action="store_true", help="all scenarios on small stores, in three minutes")
+    size.add_argument("--tiny", action="store_true", help="a few messages: proves that it runs, measures nothing")
+    parser.add_argument("--no-peer", action="store_true", help="leave the libraries from PyPI out")
     parser.add_argument("--json", action="store_true", help="one JSON document instead of tables")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write results, plots, profiles and scale.md there")
     parser.add_argument("--dir", type=Path, metavar="DIR", help="where stores are made; default: on disk")
     wanted = parser.parse_args(given)
     if unknown := [name for name in wanted.scenario if name not in SCENARIOS]:
         parser.error(f"unknown scenario {unknown[0]!r}; known: {', '.join(SCENARIOS)}")
-    if wanted.rounds < 1:
+    if wanted.rounds is not None and wanted.rounds < 1:
         parser.error(f"--rounds must be at least 1, not {wanted.rounds}")
     return wanted
 
 
 def sizes(wanted: argparse.Namespace) -> Sizes:
-    return FULL if wanted.full else QUICK if wanted.quick else NORMAL
-
-
-def peer_lineup(home: stores.Stores) -> tuple[Contestant, ...]:
-    """The peer made durable; and as it comes, when that is something else. Raises PeerUnavailable."""
-    own = home.new().parent
-    as_it_comes = peers.contestant(own, "default")
-    with Process(as_it_comes) as process:
-        process.ask("open", path=str(home.new()))
-        default = process.ask("facts")["synchronous"]
-        process.ask("close")
-    durable = peers.contestant(own)
-    return (durable,) if default == DURABLE else (durable, as_it_comes)
-
-
-def peers_or_reason(wanted: argparse.Namespace, home: stores.Stores) -> tuple[tuple[Contestant, ...], str]:
-    if wanted.no_peer:
-        return (), "the peer was left out"
-    try:
-        found = peer_lineup(home)
-    except (peers.PeerUnavailable, ContenderFailed) as exc:
-        return (), str(exc)
-    default = "FULL is its own default" if len(found) == 1 else "its own default is shown apart"
-    return found, f"{found[0].name} with synchronous=FULL ({default})"
-
-
-def conditions(setting: Setting, peer: str) -> str:
-    place = f"{stores.filesystem(setting.stores.home)} at {setting.stores.home.parent}"
-    return f"Python {platform.python_version()}, {os.cpu_count()} cores, {place}, {setting.rounds} rounds; {peer}"
+    return next((size for size in (FULL, QUICK, TINY) if getattr(wanted, size.name)), NORMAL)
 
 
 def observed(scenario: Scenario, setting: Setting) -> Result:
     """A scenario's result with the load it ran under, so that nobody believes the figures of a busy machine."""
     before = os.getloadavg()[0]
+    setting.excuses.clear()
     result = scenario(setting)
+    result.notes += setting.excuses
     result.notes.append(f"load average {before:.1f} before, {os.getloadavg()[0]:.1f} after; the run itself counts 1")
     return result
 
 
 def run(wanted: argparse.Namespace, home: stores.Stores) -> None:
-    found, peer = peers_or_reason(wanted, home)
-    setting = Setting(sizes(wanted), wanted.rounds, home, found)
-    document: dict[str, object] = {"conditions": conditions(setting, peer)}
+    found = lineup.gathered(home, wanted=not wanted.no_peer)
+    size = sizes(wanted)
+    setting = Setting(size, wanted.rounds or size.rounds, home, found.peers, found.others)
+    conditions = "; ".join([machine.described(home.home), f"size {size.name}, {setting.rounds} rounds", *found.notes])
     if not wanted.json:
-        print(document["conditions"], flush=True)
+        print(conditions, flush=True)
     results = []
     for name in wanted.scenario or SCENARIOS:
         result = observed(SCENARIOS[name], setting)
-        results.append(report.plain(result))
+        results.append({**report.plain(result), "size": size.name, "conditions": conditions})
         if not wanted.json:
             print("", *report.lines(result), sep="\n", flush=True)
     if wanted.json:
-        print(json.dumps({**document, "results": results}, indent=2, ensure_ascii=False))
+        print(json.dumps({"conditions": conditions, "results": results}, indent=2, ensure_ascii=False))
+    if wanted.out:
+        write_all(wanted.out, results, profiled=not wanted.scenario, home=home)
+
+
+def write_all(out: Path, results: list[publish.Entry], *, profiled: bool, home: stores.Stores) -> None:
+    """All of the directory anew, as far as it was measured."""
+    everything = publish.merged(publish.known(out), results, list(SCENARIOS))
+    publish.write(out, everything)
+    projection.write(out, everything)
+    if profiled:
+        profiles.write(out, home)
 
 
 def main(given: list[str]) -> int:

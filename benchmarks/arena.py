@@ -40,6 +40,12 @@ class Contestant:
     arguments: tuple[str, ...] = ()
     is_peer: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
+    # The kinds of work it offers, all when empty; the longest history, in messages, that it can be given in minutes.
+    does: frozenset[str] = frozenset()
+    most: int = sys.maxsize
+
+    def can(self, kind: str, history: int = 0) -> bool:
+        return (not self.does or kind in self.does) and history <= self.most
 
 
 SESSIONDB = Contestant("sessiondb", sys.executable, "benchmarks.contenders.ours")

@@ -16,7 +16,7 @@ from .sizes import Sizes
 
 BOUND = 2.0
 ROUNDS = 5
-SIZES = Sizes(appends=60, loads=5, conversations=2, conversation=200, lists=10, sessions=300)
+SIZES = Sizes(appends=60, batches=2, batch=500, loads=5, conversations=2, conversation=200, lists=10, sessions=300)
 
 
 def best_ratio(setting: Setting, kind: str, count: int) -> float:
@@ -28,7 +28,8 @@ def best_ratio(setting: Setting, kind: str, count: int) -> float:
         (SESSIONDB, FLOOR),
         lambda who: setting.stores.copy(setting.stores.filled(who, *filled)) if reads else setting.stores.new(),
     )
-    found = race(lanes, kind, count=count, rounds=setting.rounds, size=sizes.conversations if reads else 1)
+    size = sizes.conversations if reads else sizes.batch if kind == "batch" else 1
+    found = race(lanes, kind, count=count, rounds=setting.rounds, size=size)
     return ratio(found.times["sessiondb"], found.times["floor"], p50).lowest
 
 
@@ -39,6 +40,7 @@ def main() -> int:
         works = {
             "append": SIZES.appends,
             "append-agent": SIZES.appends,
+            "batch": SIZES.batches,
             "load": SIZES.loads,
             "rows": SIZES.loads,
             "list": SIZES.lists,

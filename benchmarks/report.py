@@ -28,10 +28,13 @@ def lines(result: Result) -> Iterator[str]:
 def _figures(result: Result) -> Iterator[str]:
     columns = list(dict.fromkeys(column for row in result.figures.values() for column in row))
     wide = max(map(len, result.figures), default=0)
-    yield "  " + " " * wide + "".join(f"{column:>18}" for column in columns)
+    sure = max(map(len, result.durability.values()), default=0)
+    yield "  " + " " * (wide + 2 + sure) + "".join(f"{column:>18}" for column in columns)
     for label, row in result.figures.items():
         cells = (number(row[column]) if column in row else "" for column in columns)
-        yield f"  {label:<{wide}}" + "".join(f"{cell:>18}" for cell in cells)
+        yield f"  {label:<{wide}}  {result.durability.get(label, ''):<{sure}}" + "".join(
+            f"{cell:>18}" for cell in cells
+        )
 
 
 def _comparisons(result: Result) -> Iterator[str]:

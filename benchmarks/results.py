@@ -7,7 +7,7 @@ from typing import Literal
 
 from .figures import Ratio
 
-Unit = Literal["x", "ms", "%", "/s"]
+Unit = Literal["x", "ms", "%", "MB", "/s"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,18 @@ class Comparison:
 
 @dataclass(slots=True)
 class Result:
-    """`figures`: contender -> column (with its unit) -> value."""
+    """`figures`: contender -> column (with its unit) -> value; `durability`: contender -> journal and synchronous."""
 
     name: str
     what: str
     figures: dict[str, dict[str, float]] = field(default_factory=dict)
     comparisons: list[Comparison] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    durability: dict[str, str] = field(default_factory=dict)
+    # What is drawn: a column of the figures.
+    plot: str = ""
+
+    def add(self, label: str, row: dict[str, float], durability: str = "") -> None:
+        self.figures[label] = row
+        if durability:
+            self.durability[label] = durability

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from .arena import Contestant, Lane, Race
+from .arena import ContenderFailed, Contestant, Lane, Race
 from .figures import Ratio, Statistic, mean, p50, p99, ratio
 from .results import Comparison, Result, Target
 from .sizes import Sizes
@@ -23,10 +25,32 @@ class Setting:
     sizes: Sizes
     rounds: int
     stores: Stores
+    # The peer of the targets; other libraries that keep conversations.
     peers: tuple[Contestant, ...] = ()
+    others: tuple[Contestant, ...] = ()
+    # Why libraries did not take part in the scenario that runs.
+    excuses: list[str] = field(default_factory=list)
 
     def lanes(self, contestants: Iterable[Contestant], store: Callable[[Contestant], Path]) -> list[Lane]:
-        return [Lane(contestant.name, contestant, store(contestant)) for contestant in contestants]
+        made = []
+        for contestant in contestants:
+            with self.excused(contestant):
+                made.append(Lane(contestant.name, contestant, store(contestant)))
+        return made
+
+    @contextmanager
+    def excused(self, who: Contestant) -> Iterator[None]:
+        """A library that fails is left out, and that is noted; one of ours that fails ends the run."""
+        try:
+            yield
+        except ContenderFailed as exc:
+            if not who.is_peer:
+                raise
+            self.excuses.append(f"gave up: {exc}")
+
+    def rivals(self, kind: str, history: int = 0) -> tuple[Contestant, ...]:
+        """Whoever else does this kind of work on so long a history."""
+        return tuple(who for who in (*self.peers, *self.others) if who.can(kind, history))
 
     def empty(self, _: Contestant) -> Path:
         return self.stores.new()
@@ -44,6 +68,22 @@ def latencies(race: Race, label: str, unit: float, name: str) -> dict[str, float
         f"max {name}": times.overall(max) / unit,
         f"cpu {name}": race.cpu[label].typical(mean) / unit,
     }
+
+
+def add_rows(result: Result, race: Race, unit: float, name: str, suffix: str = "") -> None:
+    """The latencies of all lanes, with their durability beside them."""
+    for label in race.times:
+        result.add(f"{label}{suffix}", latencies(race, label, unit, name), durability(race.facts[label]))
+
+
+def durability(facts: Mapping[str, Any]) -> str:
+    """What an acknowledged message survives, by the two settings that decide it."""
+    return f"{facts['journal'].lower()}, {facts['synchronous']}"
+
+
+def durabilities(race: Race) -> list[str]:
+    """For tables whose rows are not contenders."""
+    return [f"{label}: {durability(facts)}" for label, facts in race.facts.items()]
 
 
 def against(

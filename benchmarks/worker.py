@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import resource
 import sys
 import traceback
 from abc import ABC, abstractmethod
@@ -39,10 +40,17 @@ class Contender(ABC):
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:
-        """What decides whether a comparison is fair: `synchronous` and the number of `messages` stored."""
+        """What decides whether a comparison is fair: `synchronous`, `journal` and the number of `messages` stored."""
 
     @abstractmethod
     def close(self) -> None: ...
+
+    def settle(self) -> None:  # noqa: B027 - most have nothing to do
+        """Do now what was put off: an index that lags, a log to be folded in."""
+
+    def peak_megabytes(self) -> float:
+        """The most memory that this process has had, interpreter and libraries included."""
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
     def prepare(self, **work: Any) -> None:
         wanted = Work(**work)
@@ -60,6 +68,18 @@ class Contender(ABC):
             operation()
             took.append(perf_counter_ns() - begun)
         return {"took": took, "worked": process_time_ns() - worked}
+
+    def crowded_round(self, number: int) -> dict[str, Any]:
+        """The same among others, where an operation that fails is counted and the next is tried."""
+        took, failed, reason = [], 0, ""
+        for operation in self._rounds[number]:
+            begun = perf_counter_ns()
+            try:
+                operation()
+            except Exception as exc:  # noqa: BLE001 - whatever a contender raises is its failure
+                failed, reason = failed + 1, f"{type(exc).__name__}: {exc}"
+            took.append(perf_counter_ns() - begun)
+        return {"took": took, "failed": failed, "reason": reason}
 
 
 def _answer(contender: Contender, line: str) -> dict[str, Any]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
 from . import corpus
 
 FILLED = "filled-"
-LIVE_SESSIONS = tuple(f"live-{number}" for number in range(8))
+# Of this process: two agents do not continue each other's conversations.
+LIVE_SESSIONS = tuple(f"live-{os.getpid()}-{number}" for number in range(8))
 LISTED = 20
 IMPORTED_MESSAGES = 50
 

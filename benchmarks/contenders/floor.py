@@ -86,6 +86,7 @@ class Floor(Contender):
         connection = self._open_connection()
         return {
             "synchronous": SYNCHRONOUS[connection.pragma("synchronous")],
+            "journal": connection.pragma("journal_mode"),
             "messages": connection.execute("SELECT count(*) FROM messages").get,
             "statements": [sql for sql, _ in self._scripts[0][0]],
         }

@@ -75,8 +75,12 @@ class Ours(Contender):
         return partial(self.db.search_messages, query, limit=searches.LIMIT)
 
     def facts(self) -> dict[str, Any]:
-        facts = {"synchronous": self.db.health()["synchronous"], "messages": self.db.message_count()}
-        return {**facts, "hits": self._hits}
+        health = self.db.health()
+        settings = {"synchronous": health["synchronous"], "journal": health["journal_mode"]}
+        return {**settings, "messages": self.db.message_count(), "hits": self._hits}
+
+    def settle(self) -> None:
+        self.db.index()
 
     def close(self) -> None:
         self.db.close()

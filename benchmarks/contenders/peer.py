@@ -15,8 +15,9 @@ from typing import Any
 import hermes_state  # type: ignore[import-not-found]
 
 from .. import corpus, searches, works
-from ..worker import SYNCHRONOUS, Contender, Operation, serve
+from ..worker import Contender, Operation, serve
 from ..works import Work
+from .library import as_set, fold_in
 
 # It refuses larger imports.
 SESSIONS_PER_IMPORT = 50
@@ -84,8 +85,10 @@ class Peer(Contender):
         return list(made.values())
 
     def facts(self) -> dict[str, Any]:
-        synchronous = self.db._conn.execute("PRAGMA synchronous").fetchone()[0]
-        return {"synchronous": SYNCHRONOUS[synchronous], "messages": self.db.message_count(), "hits": self._hits}
+        return {**as_set(self.db._conn), "messages": self.db.message_count(), "hits": self._hits}
+
+    def settle(self) -> None:
+        fold_in(self.db._conn)
 
     def close(self) -> None:
         self.db.close()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..arena import FLOOR, LOOP, SESSIONDB, Contestant, Lane, Race, race
-from ..figures import Rounds, mean, p50, pooled_ratio
+from ..figures import mean, p50, pooled_ratio
 from ..results import Comparison, Result, Target
-from ..setting import MICROSECOND, SECOND, Setting, against, fairness, latencies, statements, worked
+from ..setting import MICROSECOND, SECOND, Setting, add_rows, against, durability, fairness, statements, worked
 
 APPEND_TO_FLOOR = Target(1.3)
 PEER_TO_APPEND = Target(2.5, least=True)
@@ -14,15 +14,16 @@ PEER_TO_APPEND_AT_A_MILLION = Target(40.0, least=True)
 BATCH_TO_FLOOR = Target(0.6, least=True)
 IMPORT_TO_PEER = Target(5.0, least=True)
 FLAT = Target(1.3)
+NO_INDEX = "openai-agents, agno and langgraph keep no index: they store less than an import with its index does"
 
 
 def append(setting: Setting) -> Result:
     result = Result("append", "one message, one durable commit: plain text, and a conversation with tool calls")
+    result.plot = "p50 µs"
     for kind, name in (("append", "text"), ("append-agent", "agent")):
-        lanes = setting.lanes((SESSIONDB, FLOOR, *setting.peers), setting.empty)
+        lanes = setting.lanes((SESSIONDB, FLOOR, *setting.rivals(kind)), setting.empty)
         found = race(lanes, kind, count=setting.sizes.appends, rounds=setting.rounds)
-        for label in found.times:
-            result.figures[f"{label}, {name}"] = latencies(found, label, MICROSECOND, "µs")
+        add_rows(result, found, MICROSECOND, "µs", f", {name}")
         result.comparisons += _append_ratios(found, name, setting)
         result.notes += [*fairness(found), statements(found, FLOOR.name)]
     return result
@@ -35,17 +36,22 @@ def _append_ratios(found: Race, name: str, setting: Setting) -> list[Comparison]
     for peer in setting.peers:
         made += against(found, f"{name}: rate / {peer.name}", peer.name, "sessiondb", mean, PEER_TO_APPEND)
         made += worked(found, f"{name}: cpu of {peer.name} / ours", peer.name, "sessiondb")
+    for other in setting.others:
+        made += against(found, f"{name}: rate / {other.name}", other.name, "sessiondb", mean)
     return made
 
 
 def growth(setting: Setting) -> Result:
     """All sizes take turns in one race: what a size costs is not what the minute cost."""
     sizes = setting.sizes.growth
-    lanes = [_grown(setting, who, size) for who in (SESSIONDB, FLOOR, *setting.peers) for size in sizes]
+    lanes: list[Lane] = []
+    for who in (SESSIONDB, FLOOR, *setting.peers):
+        with setting.excused(who):
+            lanes += [_grown(setting, who, size) for size in sizes]
     found = race(lanes, "append", count=setting.sizes.appends, rounds=setting.rounds)
     result = Result("growth", "one message, one durable commit, into a store that has many already")
-    for label in found.times:
-        result.figures[label] = latencies(found, label, MICROSECOND, "µs")
+    result.plot = "mean µs"
+    add_rows(result, found, MICROSECOND, "µs")
     result.comparisons = _growth_ratios(found, setting)
     result.notes = [f"gave up: {reason}" for reason in found.failures.values()]
     for lane in lanes:
@@ -87,13 +93,16 @@ def _stalls_included(found: Race, label: str, peer: str, size: int) -> list[Comp
 
 def batch(setting: Setting) -> Result:
     result = Result("batch", "many messages in one transaction: append_messages, and import_sessions")
+    result.plot = "messages/s"
     _add_batches(setting, result)
     _add_imports(setting, result)
     return result
 
 
-def _rate(found: Race, times: Rounds) -> dict[str, float]:
-    return {"messages/s": found.work.messages_per_operation * SECOND / times.typical(mean)}
+def _add_rates(result: Result, found: Race, what: str) -> None:
+    for label, times in found.times.items():
+        rate = found.work.messages_per_operation * SECOND / times.typical(mean)
+        result.add(f"{label}, {what}", {"messages/s": rate}, durability(found.facts[label]))
 
 
 def _batch_ratios(found: Race, name: str) -> list[Comparison]:
@@ -107,8 +116,7 @@ def _add_batches(setting: Setting, result: Result) -> None:
     sizes = setting.sizes
     lanes = setting.lanes((SESSIONDB, LOOP, FLOOR), setting.empty)
     found = race(lanes, "batch", count=sizes.batches, rounds=setting.rounds, size=sizes.batch)
-    for label, times in found.times.items():
-        result.figures[f"{label}, append_messages of {sizes.batch}"] = _rate(found, times)
+    _add_rates(result, found, f"append_messages of {sizes.batch}")
     result.comparisons += _batch_ratios(found, "append_messages")
     result.notes += fairness(found)
 
@@ -118,13 +126,13 @@ def _add_imports(setting: Setting, result: Result) -> None:
     sizes = setting.sizes
     size = {"count": sizes.imports, "rounds": setting.rounds, "size": sizes.imported_sessions}
     stored = race(setting.lanes((SESSIONDB, LOOP, FLOOR), setting.empty), "store", **size)
-    for label, times in stored.times.items():
-        result.figures[f"{label}, import of {sizes.imported_sessions} sessions, storing"] = _rate(stored, times)
+    _add_rates(result, stored, f"import of {sizes.imported_sessions} sessions, storing")
     result.comparisons += _batch_ratios(stored, "import, storing")
-    found = race(setting.lanes((SESSIONDB, *setting.peers), setting.empty), "import", **size)
-    for label, times in found.times.items():
-        result.figures[f"{label}, import of {sizes.imported_sessions} sessions, with its index"] = _rate(found, times)
+    found = race(setting.lanes((SESSIONDB, *setting.rivals("import")), setting.empty), "import", **size)
+    _add_rates(result, found, f"import of {sizes.imported_sessions} sessions, with its index")
     for peer in setting.peers:
         label = f"import: rate / {peer.name}"
         result.comparisons += against(found, label, peer.name, "sessiondb", mean, IMPORT_TO_PEER)
-    result.notes += fairness(stored)
+    for other in setting.others:
+        result.comparisons += against(found, f"import: rate / {other.name}", other.name, "sessiondb", mean)
+    result.notes += [*fairness(stored), *fairness(found), NO_INDEX]

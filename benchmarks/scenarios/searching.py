@@ -1,14 +1,14 @@
-"""Finding messages: each kind of query on a store with history, and what the index costs on disk."""
+"""Finding messages: each kind of query on a store with history."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from ..arena import SESSIONDB, Contestant, Lane, Race, race
+from ..arena import SESSIONDB, Contestant, Race, race
 from ..figures import Ratio, summary
 from ..results import Comparison, Result, Target
-from ..searches import LIMIT, QUESTION, queries, text_bytes
-from ..setting import MILLISECOND, Setting, fairness
+from ..searches import LIMIT, QUESTION, queries
+from ..setting import MILLISECOND, Setting, durabilities, fairness
 
 # At a million messages; the question at a hundred thousand.
 TARGETS = {
@@ -20,8 +20,6 @@ TARGETS = {
     "CJK 2": Target(10.0),
     QUESTION: Target(20.0),
 }
-INDEX_TO_TEXT = Target(0.7)
-STORE_TO_TEXT = Target(2.2)
 
 
 def search(setting: Setting) -> Result:
@@ -32,14 +30,14 @@ def search(setting: Setting) -> Result:
     def filled(who: Contestant) -> Path:
         return setting.stores.copy(setting.stores.filled(who, sessions, each))
 
-    lanes = setting.lanes((SESSIONDB, *setting.peers), filled)
+    lanes = setting.lanes((SESSIONDB, *setting.rivals("search", sizes.searched)), filled)
     found = race(lanes, "search", count=len(queries()), rounds=setting.rounds)
     result = Result("search", f"a page of {LIMIT} hits of {sizes.searched:,} messages, with snippets and context")
     for place, kind in enumerate(queries()):
         result.figures[kind] = {f"{label} ms": _middle(found, label, place).middle for label in found.times}
         result.comparisons += _comparisons(found, kind, place, setting)
-    result.comparisons += _disk(lanes, text_bytes(sessions, each))
-    result.notes = [*fairness(found), *_empty_handed(found)]
+    result.plot = "sessiondb ms"
+    result.notes = [*durabilities(found), *fairness(found), *_empty_handed(found)]
     for lane in lanes:
         setting.stores.discard(lane.store)
     return result
@@ -55,7 +53,7 @@ def _middle(found: Race, label: str, place: int) -> Ratio:
 
 def _comparisons(found: Race, kind: str, place: int, setting: Setting) -> list[Comparison]:
     made = [Comparison(f"{kind}: p50", _middle(found, "sessiondb", place), "ms", TARGETS.get(kind))]
-    for peer in setting.peers:
+    for peer in (*setting.peers, *setting.others):
         if peer.name in found.times and _found_as_we_did(found, peer.name, kind):
             pairs = zip(_times(found, peer.name, place), _times(found, "sessiondb", place), strict=True)
             made.append(Comparison(f"{kind}: {peer.name} / ours", summary([theirs / ours for theirs, ours in pairs])))
@@ -70,20 +68,3 @@ def _found_as_we_did(found: Race, label: str, kind: str) -> bool:
 def _empty_handed(found: Race) -> list[str]:
     missed = {label: [kind for kind in queries() if not _found_as_we_did(found, label, kind)] for label in found.times}
     return [f"{label} finds nothing: {', '.join(kinds)}" for label, kinds in missed.items() if kinds]
-
-
-def _disk(lanes: list[Lane], text: float) -> list[Comparison]:
-    made = []
-    for lane in lanes:
-        files = [path for path in lane.store.parent.iterdir() if path.is_file()]
-        whole = sum(path.stat().st_size for path in files) / text
-        index = sum(path.stat().st_size for path in files if "-search-" in path.name) / text
-        ours = lane.contestant is SESSIONDB
-        if ours:
-            made.append(Comparison("index / text", _exact(index), target=INDEX_TO_TEXT))
-        made.append(Comparison(f"{lane.label}: disk / text", _exact(whole), target=STORE_TO_TEXT if ours else None))
-    return made
-
-
-def _exact(value: float) -> Ratio:
-    return Ratio(value, value, value)

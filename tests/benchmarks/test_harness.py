@@ -5,19 +5,24 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
+from benchmarks.__main__ import observed
 from benchmarks.arena import SESSIONDB as OURS
 from benchmarks.arena import ContenderFailed, Lane, Process, race
 from benchmarks.figures import Ratio, Rounds, p50, pooled_ratio, ratio
 from benchmarks.peers import Contestant
 from benchmarks.results import Comparison, Result, Target
 from benchmarks.scenarios import SCENARIOS
+from benchmarks.setting import Setting
+from benchmarks.sizes import TINY
+from benchmarks.stores import Stores
 
-from benchmarks import report, tape
+from benchmarks import lineup, peers, report, tape
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,7 +34,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     home = tmp_path_factory.mktemp("stores")
-    done = run("--quick", "--rounds", "1", "--no-peer", "--json", "--dir", str(home))
+    done = run("--tiny", "--no-peer", "--json", "--dir", str(home))
     assert done.returncode == 0, done.stderr
     assert list(home.iterdir()) == [], "stores were left behind"
     return {result["name"]: result for result in json.loads(done.stdout)["results"]}
@@ -79,6 +84,21 @@ class TestContenders:
         found = race(lanes, "append", count=2, rounds=1)
         assert list(found.times) == ["ours"]
         assert "peer failed at 'open'" in found.failures["peer"]
+
+    def test_a_library_that_does_not_run_is_a_note(self, tmp_path: Path) -> None:
+        broken = Contestant("peer", sys.executable, "benchmarks.no_such_module", is_peer=True)
+        setting = Setting(replace(TINY, weighed=10), 1, Stores(tmp_path), (broken,))
+        found = observed(SCENARIOS["disk"], setting)
+        assert list(found.figures) == ["sessiondb"]
+        assert any(note.startswith("gave up: peer failed at 'fill'") for note in found.notes)
+
+    def test_what_cannot_be_installed_is_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(peers, "HOME", tmp_path / "a file" / "in the way")
+        (tmp_path / "a file").touch()
+        found = lineup.gathered(Stores(tmp_path))
+        assert (found.peers, found.others) == ((), ())
+        assert len(found.notes) == 1 + len(peers.OTHERS)
+        assert all("is not available" in note for note in found.notes)
 
 
 class TestTape:
