@@ -9,6 +9,8 @@ from __future__ import annotations
 import signal
 import sys
 from collections import Counter
+from collections.abc import Iterable
+from itertools import cycle
 from pathlib import Path
 from time import perf_counter
 from types import FrameType
@@ -28,7 +30,7 @@ PACKAGE = "sessiondb"
 PATHS = {"append": (1, 500), "batch": (500, 20), "search": (1, 1), "list": (1, 20), "load": (2, 20)}
 
 
-def sampled(operations: list[Operation], seconds: float) -> tuple[float, Counter[str]]:
+def sampled(operations: Iterable[Operation], seconds: float) -> tuple[float, Counter[str]]:
     """The mean microseconds of an operation, and how often each function was seen."""
     seen: Counter[str] = Counter()
 
@@ -39,9 +41,11 @@ def sampled(operations: list[Operation], seconds: float) -> tuple[float, Counter
     signal.setitimer(signal.ITIMER_REAL, EVERY, EVERY)
     begun, done = perf_counter(), 0
     try:
-        while perf_counter() - begun < seconds and done < len(operations):
-            operations[done]()
+        for operation in operations:
+            operation()
             done += 1
+            if perf_counter() - begun > seconds:
+                break
         took = perf_counter() - begun
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -62,10 +66,10 @@ def profiled(kind: str, path: Path, seconds: float) -> list[str]:
     size, count = PATHS[kind]
     program = Ours()
     program.open(str(path))
-    rounds = max(1, int(seconds * (4000 / count if kind in READS else 4)))
+    rounds = 1 if kind in READS else max(1, int(seconds * 4))
     work = Work(kind, len(searches.queries()) if kind == "search" else count, rounds, size)
     operations = [each for number in range(rounds) for each in program.operations(work, number)]
-    took, seen = sampled(operations, seconds)
+    took, seen = sampled(cycle(operations) if kind in READS else operations, seconds)
     program.close()
     total = sum(seen.values()) or 1
     lines = [
@@ -85,7 +89,7 @@ def write(directory: Path, home: stores.Stores, seconds: float = SECONDS, sessio
     told = [
         *head,
         __doc__.partition("\n\n")[2],
-        f"A store of {sessions * EACH:,} messages; `search`: the mean of all kinds.\n",
+        f"A store of {sessions * EACH:,} messages, {EACH} to a conversation; `search`: the mean of all kinds.\n",
     ]
     body = [line for kind in PATHS for line in profiled(kind, home.copy(filled), seconds)]
     directory.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,7 @@ from . import arrivals
 from .publish import Entry
 
 MESSAGES = 100_000_000
+HALF = "50 % word"
 PAGE = """# Scale, on paper
 
 Written by `python -m benchmarks --out`; do not edit. Nothing here was run at this size: figures measured at the sizes
@@ -23,6 +24,10 @@ its waits grow for as long as the load lasts, and say nothing but that.
 ## 100 million messages
 
 {disk}
+
+{search}
+
+{rebuild}
 
 ## What breaks first, and what to do
 
@@ -43,12 +48,11 @@ the operator's work today: sessiondb does not do them by itself.
 
 
 def disk(results: list[Entry]) -> str:
-    entry = next((each for each in results if each["name"] == "disk"), None)
+    entry = _named(results, "disk")
     if entry is None:
         return "Not measured: run the scenario `disk`."
-    figures = entry["figures"]["sessiondb"]
-    weighed = int(figures["messages"])
-    each = figures["disk MB"] * 1e6 / weighed
+    weighed = entry["held"]
+    each = entry["figures"]["sessiondb"]["disk MB"] * 1e6 / weighed
     return (
         f"SQLite: {each:,.0f} bytes per message with its index, measured on {weighed:,} messages (small stores weigh "
         f"more per message); {MESSAGES:,} x {each:,.0f} B = {MESSAGES * each / 1e9:,.0f} GB. At 10,000 writers with a "
@@ -56,7 +60,40 @@ def disk(results: list[Entry]) -> str:
     )
 
 
+def search(results: list[Entry]) -> str:
+    """A word that few messages have costs by its hits; one that half of them have, by the size of the store."""
+    entry = _named(results, "search")
+    if entry is None:
+        return "Search was not measured: run the scenario `search`."
+    held = entry["held"]
+    often, rare = (entry["figures"][kind]["sessiondb ms"] for kind in (HALF, "rare"))
+    return (
+        f"Search on SQLite, measured on {held:,} messages: a rare word {rare:,.1f} ms, which stays as it is while its "
+        f"hits stay few; a word in half of all messages {often:,.1f} ms, which grows with the store: "
+        f"{often:,.1f} ms x {MESSAGES / held:,.0f} = {often * MESSAGES / held / 1e3:,.1f} s. Frequent words are what "
+        "breaks first when reading; `since:` and `source:` narrow what is ranked, a file per year what is looked at."
+    )
+
+
+def rebuild(results: list[Entry]) -> str:
+    entry = _named(results, "batch")
+    rates = {label: row["messages/s"] for label, row in entry["figures"].items()} if entry else {}
+    rate = next((rate for label, rate in rates.items() if label.startswith("sessiondb") and "index" in label), None)
+    if rate is None:
+        return "Import was not measured: run the scenario `batch`."
+    return (
+        f"Loading all of it anew with its index, at the {rate:,.0f} messages/s of one process: "
+        f"{MESSAGES / rate / 3600:,.1f} hours. So a store of this size is moved by its files, not by its messages, "
+        "and its index is rebuilt beside the writing, never before it."
+    )
+
+
+def _named(results: list[Entry], name: str) -> Entry | None:
+    return next((each for each in results if each["name"] == name), None)
+
+
 def write(directory: Path, results: list[Entry]) -> None:
     table = "\n".join(arrivals.table(results))
-    text = PAGE.format(seconds=arrivals.SECONDS, table=table, disk=disk(results))
+    parts = {"disk": disk(results), "search": search(results), "rebuild": rebuild(results)}
+    text = PAGE.format(seconds=arrivals.SECONDS, table=table, **parts)
     (directory / "scale.md").write_text(text, encoding="utf-8")

@@ -45,6 +45,8 @@ class Result:
     durability: dict[str, str] = field(default_factory=dict)
     # What is drawn: a column of the figures.
     plot: str = ""
+    # How many messages the store had, where that decides the figures.
+    held: int = 0
 
     def add(self, label: str, row: dict[str, float], durability: str = "") -> None:
         self.figures[label] = row

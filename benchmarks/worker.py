@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import json
 import os
-import resource
 import sys
 import traceback
 from abc import ABC, abstractmethod
@@ -13,6 +12,7 @@ from collections.abc import Callable, Sequence
 from time import perf_counter_ns, process_time_ns
 from typing import Any, TextIO
 
+from .peak import megabytes
 from .works import Work
 
 Operation = Callable[[], object]
@@ -50,7 +50,7 @@ class Contender(ABC):
 
     def peak_megabytes(self) -> float:
         """The most memory that this process has had, interpreter and libraries included."""
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        return megabytes()
 
     def prepare(self, **work: Any) -> None:
         wanted = Work(**work)

@@ -20,6 +20,7 @@ def disk(setting: Setting) -> Result:
     sessions = setting.sizes.weighed // each
     text = text_bytes(sessions, each)
     result = Result("disk", f"{setting.sizes.weighed:,} messages, {text / MEGABYTE:.1f} MB of text", plot="disk / text")
+    result.held = setting.sizes.weighed
     for who in (SESSIONDB, *setting.rivals("append", setting.sizes.weighed)):
         with setting.excused(who):
             _weigh(setting, who, sessions, text, result)
@@ -31,9 +32,8 @@ def _weigh(setting: Setting, who: Contestant, sessions: int, text: float, result
     store = setting.stores.copy(setting.stores.filled(who, sessions, setting.sizes.messages_per_session))
     settled = _settled(who, store)
     sizes = {path.name: path.stat().st_size for path in store.parent.iterdir() if path.is_file()}
-    whole, weighed = sum(sizes.values()), setting.sizes.weighed
-    row = {"messages": float(weighed), "disk MB": whole / MEGABYTE, "disk / text": whole / text}
-    result.add(who.name, row, settled)
+    whole = sum(sizes.values())
+    result.add(who.name, {"disk MB": whole / MEGABYTE, "disk / text": whole / text}, settled)
     if who is SESSIONDB:
         index = sum(size for name, size in sizes.items() if "-search-" in name)
         result.comparisons += [

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 from .. import corpus
 from ..arena import SESSIONDB, ContenderFailed, Contestant, Process
 from ..figures import summary
+from ..peak import watched
 from ..results import Comparison, Result, Target
 from ..setting import Setting, durability
 from ..works import filled_session
@@ -27,12 +26,12 @@ def memory(setting: Setting) -> Result:
     for who in (SESSIONDB, *setting.rivals("load")):
         with setting.excused(who):
             _loaded(setting, who, result)
-    store = setting.stores.new()
+    store, said = setting.stores.new(), setting.stores.new()
     place = setting.stores.new().parent
     _written(place, sizes.transcripts * MEGABYTE)
     peaks = {
-        "import": _peak("import", "--agent", "nanobot", str(place), "--db", str(store)),
-        "export": _peak("export", str(place / "all.jsonl"), "--db", str(store)),
+        "import": _peak(said, "import", "--agent", "nanobot", str(place), "--db", str(store)),
+        "export": _peak(said, "export", str(place / "all.jsonl"), "--db", str(store)),
     }
     for name, peak in peaks.items():
         result.add(f"sessiondb {name}, {sizes.transcripts} MB", {"peak MB": peak}, "wal, FULL")
@@ -65,15 +64,9 @@ def _written(place: Path, size: int) -> None:
         number, written = number + 1, written + len(text.encode())
 
 
-def _peak(*arguments: str) -> float:
-    """The most megabytes that the command had at once."""
-    command = [sys.executable, "-m", "sessiondb", *arguments]
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    assert process.stderr is not None
-    said = process.stderr.read().decode(errors="replace")
-    _, status, used = os.wait4(process.pid, 0)
-    process.stderr.close()
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
+def _peak(errors: Path, *arguments: str) -> float:
+    code, most = watched([sys.executable, "-m", "sessiondb", *arguments], errors)
+    if code:
+        said = errors.read_text(encoding="utf-8", errors="replace")
         raise ContenderFailed(f"sessiondb {arguments[0]} failed: {said.strip()[-300:]}")
-    return used.ru_maxrss / 1024
+    return most

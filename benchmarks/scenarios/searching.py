@@ -36,7 +36,7 @@ def search(setting: Setting) -> Result:
     for place, kind in enumerate(queries()):
         result.figures[kind] = {f"{label} ms": _middle(found, label, place).middle for label in found.times}
         result.comparisons += _comparisons(found, kind, place, setting)
-    result.plot = "sessiondb ms"
+    result.plot, result.held = "sessiondb ms", sizes.searched
     result.notes = [*durabilities(found), *fairness(found), *_empty_handed(found)]
     for lane in lanes:
         setting.stores.discard(lane.store)

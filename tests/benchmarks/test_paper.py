@@ -12,7 +12,9 @@ from benchmarks.stores import Stores
 
 from benchmarks import profiles, projection, publish, svg
 
-DISK = {"sessiondb": {"messages": 1000.0, "disk MB": 2.0}}
+DISK = {"sessiondb": {"disk MB": 2.0}}
+SEARCH = {"rare": {"sessiondb ms": 1.0}, "50 % word": {"sessiondb ms": 20.0}}
+BATCH = {"sessiondb, import, with its index": {"messages/s": 10_000.0}}
 COMMITS = {
     "sqlite, 1 at once": {"commits/s": 1000.0},
     "sqlite, 11 at once": {"commits/s": 5500.0},
@@ -30,7 +32,7 @@ def entry(name: str, figures: dict[str, dict[str, float]], plot: str = "") -> di
         "met": False,
     }
     common = {"comparisons": [comparison], "notes": ["seen"], "durability": {}, "size": "tiny", "conditions": "here"}
-    return {"name": name, "what": "what", "figures": figures, "plot": plot, **common}
+    return {"name": name, "what": "what", "figures": figures, "plot": plot, "held": 1000, **common}
 
 
 class TestArrivals:
@@ -102,10 +104,19 @@ class TestPublished:
 
 
 def test_the_projection_shows_its_arithmetic(tmp_path: Path) -> None:
-    projection.write(tmp_path, [entry("disk", DISK), entry("commits", COMMITS)])
+    found = {"disk": DISK, "commits": COMMITS, "search": SEARCH, "batch": BATCH}
+    projection.write(tmp_path, [entry(name, figures) for name, figures in found.items()])
     page = (tmp_path / "scale.md").read_text(encoding="utf-8")
     assert "100,000,000 x 2,000 B = 200 GB" in page
+    assert "20.0 ms x 100,000 = 2,000.0 s" in page
+    assert "10,000 messages/s of one process: 2.8 hours" in page
     assert "| postgres, pool of 8 | 60 s | 167 |" in page
+
+
+def test_the_projection_says_what_was_not_measured(tmp_path: Path) -> None:
+    projection.write(tmp_path, [])
+    page = (tmp_path / "scale.md").read_text(encoding="utf-8")
+    assert all(f"run the scenario `{name}`" in page for name in ("disk", "search", "batch"))
 
 
 def test_profiles_name_functions_of_the_package(tmp_path: Path) -> None:
