@@ -24,6 +24,11 @@ def named(run, *words: str) -> str:
     return json.loads(done.out)["session"]["id"] if done.code == 0 else done.err
 
 
+def test_the_last_of_none_is_told_as_none(run, db) -> None:
+    assert "there are no sessions yet" in named(run, "latest")
+    assert "there are fewer than 2 sessions" in named(run, "-2")
+
+
 @pytest.mark.usefixtures("three")
 class TestOne:
     @pytest.mark.parametrize(

@@ -94,7 +94,8 @@ def latest(db: SessionDB, number: int = 1, *, where: Filter | None = None) -> Se
 def _counted(db: SessionDB, number: int) -> str:
     found = latest(db, number)
     if found is None:
-        raise Unknown(f"there are fewer than {number} sessions; `sessiondb list` shows them")
+        there_are = "no sessions yet" if number == 1 else f"fewer than {number} sessions"
+        raise Unknown(f"there are {there_are}; `sessiondb list` shows what there is")
     return found["id"]
 
 

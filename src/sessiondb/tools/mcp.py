@@ -93,7 +93,8 @@ def build(db: SessionDB, *, allow_append: bool = False, summarize: Summarize | N
     naming = annotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
     adding = annotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
     answered = _answering(tool_error)
-    _add_reading(server, db, reading, answered, summarize)
+    _add_search(server, db, reading, answered, summarize)
+    _add_reading(server, db, reading, answered)
     _add_naming(server, db, naming, answered)
     if allow_append:
         _add_append(server, db, adding, answered)
@@ -127,7 +128,7 @@ def _given(**arguments: Any) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if value is not None}
 
 
-def _add_reading(server: Any, db: SessionDB, hints: Any, answered: Any, summarize: Summarize | None) -> None:
+def _add_search(server: Any, db: SessionDB, hints: Any, answered: Any, summarizer: Summarize | None) -> None:
     @server.tool(description=SCHEMA["description"], annotations=hints)  # type: ignore[untyped-decorator]
     def session_search(
         query: str | None = None,
@@ -153,8 +154,8 @@ def _add_reading(server: Any, db: SessionDB, hints: Any, answered: Any, summariz
         )  # fmt: skip
         return answered(lambda: _search(db, arguments, current_session_id, summarizer))  # type: ignore[no-any-return]
 
-    summarizer = summarize
 
+def _add_reading(server: Any, db: SessionDB, hints: Any, answered: Any) -> None:
     @server.tool(annotations=hints)  # type: ignore[untyped-decorator]
     def session_list(
         limit: int = sessions.PAGE,
