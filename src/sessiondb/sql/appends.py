@@ -194,14 +194,14 @@ def place(tx: Tx, session_id: str, last_seq: int, total: int, drafts: Sequence[D
     """Store drafts after `last_seq`, or at the positions they bring, and settle the session's counters."""
     positions = _positions(drafts, last_seq)
     terms = ledger.terms([draft.digest for draft in drafts], positions)
-    is_ascii = session_id.isascii() and all(draft.is_ascii for draft in drafts)
+    plain = [draft.is_ascii for draft in drafts] if session_id.isascii() else ()
     for draft, seq, term in zip(drafts, positions, terms, strict=True):
         values = draft.values
         values["session_id"] = session_id
         values["seq"] = seq
         values["term"] = term
         values["active"] = draft.active
-    ids = tx.insert_many(INSERT_PLACED, [draft.values for draft in drafts], is_ascii=is_ascii) if drafts else []
+    ids = tx.insert_many(INSERT_PLACED, [draft.values for draft in drafts], plain=plain) if drafts else []
     if drafts and not tx.run(COUNT_PLACED, _counted(session_id, drafts, ledger.total((total, *terms)), ids[-1])):
         raise Adrift
     if at_least > (positions[-1] if positions else last_seq):

@@ -33,8 +33,8 @@ class Tx(Protocol):
     def insert_counted(self, sql: str, count: str, params: Params) -> int | None:
         """Execute an INSERT and the UPDATE that counts its row; the new id, None when one of them changed nothing."""
 
-    def insert_many(self, sql: str, params: Sequence[Params], *, is_ascii: bool = False) -> list[int]:
-        """Insert rows in order and return their ids; `is_ascii` when all their texts are known to be that."""
+    def insert_many(self, sql: str, params: Sequence[Params], *, plain: Sequence[bool] = ()) -> list[int]:
+        """Insert rows in order and return their ids; `plain`: which of them are known to be ASCII."""
 
     def run_many(self, sql: str, params: Sequence[Params]) -> None:
         """Execute once for each, in order, in as few round trips as the driver can."""

@@ -171,7 +171,7 @@ class MySQLTx(OneByOne):
         for each in params:
             self.run(sql, each)
 
-    def insert_many(self, sql: str, params: Sequence[Params], *, is_ascii: bool = False) -> list[int]:
+    def insert_many(self, sql: str, params: Sequence[Params], *, plain: Sequence[bool] = ()) -> list[int]:
         """Rows in few statements; the ids of one statement follow each other, in the server's step."""
         text = MYSQL.text(sql)
         found = _ROW_OF_VALUES.search(text)

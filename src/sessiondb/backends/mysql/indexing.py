@@ -64,7 +64,7 @@ class IndexingTx(MySQLTx):
             self._stored.append((found, _as_row(params)))
         return found
 
-    def insert_many(self, sql: str, params: Sequence[Params], *, is_ascii: bool = False) -> list[int]:
+    def insert_many(self, sql: str, params: Sequence[Params], *, plain: Sequence[bool] = ()) -> list[int]:
         ids = super().insert_many(sql, params)
         if sql is INSERT_PLACED:
             self._stored += zip(ids, map(_as_row, params), strict=True)

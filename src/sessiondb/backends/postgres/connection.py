@@ -57,7 +57,7 @@ class PostgresTx(OneByOne):
         found = self.row(f"{sql} RETURNING {_id_of(sql)}", params)
         return None if found is None else int(found[0])
 
-    def insert_many(self, sql: str, params: Sequence[Params], *, is_ascii: bool = False) -> list[int]:
+    def insert_many(self, sql: str, params: Sequence[Params], *, plain: Sequence[bool] = ()) -> list[int]:
         if sql is INSERT_PLACED and len(params) >= copying.ENOUGH:
             return copying.copied(self, params)
         if sql in copying.ATTACHED and len(params) >= copying.ENOUGH:

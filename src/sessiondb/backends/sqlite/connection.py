@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import repeat
 
 import apsw
 
@@ -87,9 +88,12 @@ class SQLiteTx:
             return bindings
         return bodies.shared(self.connection, bindings)
 
-    def insert_many(self, sql: str, params: Sequence[Params], *, is_ascii: bool = False) -> list[int]:
+    def insert_many(self, sql: str, params: Sequence[Params], *, plain: Sequence[bool] = ()) -> list[int]:
         # All large texts first: what is inserted last must be the last of these rows.
-        rows = list(map(self._message, params if is_ascii else map(storable, params)))
+        known = plain or repeat(False, len(params))
+        rows = [
+            self._message(each if is_plain else storable(each)) for each, is_plain in zip(params, known, strict=True)
+        ]
         self._cursor.executemany(SQLITE.text(sql), rows)
         last = self.connection.last_insert_rowid()
         # One writer at a time, and ids that only grow: what was inserted is the last run of them.
