@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import signal
@@ -98,9 +99,12 @@ def test_lines_new_files_and_moved_ones_are_found_and_once(watched: Watched) -> 
 
 
 @pytest.mark.alone
-def test_deleted_and_compressed_files_change_nothing(watched: Watched) -> None:
+@pytest.mark.parametrize(("end", "compress"), [("gz", gzip.compress), ("zst", zstd.compress)], ids=["gz", "zst"])
+def test_deleted_and_compressed_files_change_nothing(
+    watched: Watched, end: str, compress: Callable[[bytes], bytes]
+) -> None:
     chat = watched.place / "telegram_42.jsonl"
-    (watched.place / "telegram_42.jsonl.zst").write_bytes(zstd.compress(chat.read_bytes()))
+    (watched.place / f"telegram_42.jsonl.{end}").write_bytes(compress(chat.read_bytes()))
     chat.unlink()
     (watched.place / "cli_1.jsonl").write_bytes(
         lines({"_type": "metadata", "key": "cli:1", "metadata": {}}) + said("quince", 2)
