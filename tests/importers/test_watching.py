@@ -221,9 +221,31 @@ def test_polling_tells_what_changed(tmp_path: Path) -> None:
             (tmp_path / "other.jsonl").write_bytes(NANOBOT)
 
     changes = watching.polled(look, wait)
+    assert next(changes) is None
     assert next(changes) == {tmp_path / "chat.jsonl"}
     assert next(changes) is None
     assert min(pauses) >= watching.POLL_SECONDS
+
+
+def test_polling_misses_nothing_that_was_written_while_it_began(tmp_path: Path) -> None:
+    """After the first import, before the first look: that look must not take for read what nobody has read."""
+    chat = tmp_path / "telegram_42.jsonl"
+    chat.write_bytes(NANOBOT)
+    reports: list[Report] = []
+    pauses = iter(range(3))
+
+    def told(report: Report) -> None:
+        if not reports:
+            with chat.open("ab") as file:
+                file.write(said("in between", 1))
+        reports.append(report)
+
+    look = looking(lambda: [tmp_path])
+    changes = watching.polled(look, lambda seconds: next(pauses))
+    with SessionDB("memory://") as db:
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            watching.Watch(db, look, lambda: [tmp_path], told).follow(changes)
+        assert contents(db, "telegram:42").count("in between") == 1
 
 
 def test_watching_does_not_go_with_a_dry_run(tmp_path: Path) -> None:
