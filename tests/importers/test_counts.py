@@ -7,15 +7,34 @@ from pathlib import Path
 
 import pytest
 
-from sessiondb import registry
+from sessiondb import SessionDB, registry
+from sessiondb.importers.base import Message, Session
+from sessiondb.importers.intake import Intake
+from sessiondb.importers.report import Report
 
+from .conftest import Bring
 from .places import AGENTS, parsed, sources
+from .told import contents
 
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_parsed_and_counted_agree(agent: str) -> None:
     counts = AGENTS[agent][1]
     assert parsed(agent).tallies() == counts.count(sources(agent))
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_as_many_are_told_as_are_stored(agent: str, db: SessionDB, bring: Bring) -> None:
+    report = bring(*sources(agent))
+    assert report.total("messages") == sum(len(session["messages"]) for session in db.export_all())
+
+
+def test_a_message_that_comes_twice_counts_once(db: SessionDB) -> None:
+    report = Report()
+    taking = Intake(db, "agent", Path("/x"), report, report.tally("agent", Path("/x")), 1777626000.0)
+    twice = (Message("user", "a", native_id="1"), Message("assistant", "b"), Message("user", "a b", native_id="1"))
+    taking.consume(iter((Session("s"), *twice, Message("assistant", "b"))))
+    assert report.total("messages") == len(contents(db, "s"))
 
 
 @pytest.mark.parametrize("agent", AGENTS)

@@ -337,11 +337,6 @@ class TestRecords:
         self.take(db, Session("s"), Retracted(["2"]))
         assert contents(db, "s") == ["a"]
 
-    def test_a_message_that_comes_twice_counts_once(self, db: SessionDB) -> None:
-        twice = (Message("user", "a", native_id="1"), Message("assistant", "b"), Message("user", "a b", native_id="1"))
-        report = self.take(db, Session("s"), *twice, Message("assistant", "b"))
-        assert report.total("messages") == len(contents(db, "s"))
-
     def test_messages_go_to_the_session_they_name(self, db: SessionDB) -> None:
         self.take(db, Session("a"), Session("b"), Message("user", "x", session="a"), Message("user", "y"))
         assert (contents(db, "a"), contents(db, "b")) == (["x"], ["y"])
