@@ -1,14 +1,15 @@
 """What a scheduled agent stores: every run brings the same system prompt and much the same tool output.
 
 The same stream goes into a store that keeps large texts once, one that compresses them as well, and one that keeps
-each where it was said. Appends are single and durable; every size is that of the files after a checkpoint.
+each where it was said. A second stream has large texts that never come again: what looking for them costs. Appends are
+single and durable; every size is that of the files after a checkpoint.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,23 @@ def bodies(setting: Setting) -> Result:
             Comparison(f"{kept}: append mean", ratio(wall[kept], wall["off"], mean), target=APPEND_COST),
             Comparison(f"{kept}: append cpu", ratio(cpu[kept], cpu["off"], mean), target=APPEND_COST),
         ]
+    result.comparisons += _unique(setting, runs)
     return result
+
+
+def _unique(setting: Setting, runs: int) -> list[Comparison]:
+    """The price where nothing is gained: every text is large and new."""
+    rounds = [{kept: _round(setting, kept, runs, _new) for kept in _turn(number)} for number in range(setting.rounds)]
+    wall = {kept: Rounds([each[kept][0] for each in rounds]) for kept in KEPT}
+    cpu = {kept: Rounds([[each[kept][1]] for each in rounds]) for kept in KEPT}
+    return [
+        comparison
+        for kept in KEPT[1:]
+        for comparison in (
+            Comparison(f"{kept}: append of new large texts, p50", ratio(wall[kept], wall["off"], p50)),
+            Comparison(f"{kept}: append of new large texts, cpu", ratio(cpu[kept], cpu["off"], mean)),
+        )
+    ]
 
 
 def _turn(number: int) -> tuple[str, ...]:
@@ -59,7 +76,9 @@ def _turn(number: int) -> tuple[str, ...]:
     return KEPT[shift:] + KEPT[:shift]
 
 
-def _round(setting: Setting, kept: str, runs: int) -> tuple[list[float], float, int]:
+def _round(
+    setting: Setting, kept: str, runs: int, run: Callable[[int], Iterator[dict[str, Any]]] | None = None
+) -> tuple[list[float], float, int]:
     """The time of each append, the processor's work per append, the size of the store."""
     store = setting.stores.new()
     times: list[float] = []
@@ -69,7 +88,7 @@ def _round(setting: Setting, kept: str, runs: int) -> tuple[list[float], float, 
         db.provider.driver.engine.index_in_background = lambda: None  # type: ignore[attr-defined]
         prompt, cpu = _text(_SEED, 14_000), 0
         for number in range(runs):
-            said = list(_run(number))
+            said = list((run or _run)(number))
             begun = time.thread_time_ns()
             db.create_session(f"cron-{number}", "cron", system_prompt=prompt)
             for message in said:
@@ -105,3 +124,10 @@ def _run(number: int) -> Iterator[dict[str, Any]]:
             yield {"role": "tool", "content": text, "tool_name": "read", "tool_call_id": f"{number}.{step}"}
         else:
             yield {"role": "assistant", "content": _text(1_000_000 + 100 * number + step, 400)}
+
+
+def _new(number: int) -> Iterator[dict[str, Any]]:
+    """As large as the outputs above, each said once."""
+    for step in range(MESSAGES_PER_RUN // 3):
+        text = _text(_SEED + 10_000 * number + step, OUTPUTS[step % len(OUTPUTS)] * 1024)
+        yield {"role": "tool", "content": text, "tool_name": "read", "tool_call_id": f"{number}.{step}"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import signal
@@ -98,9 +99,12 @@ def test_lines_new_files_and_moved_ones_are_found_and_once(watched: Watched) -> 
 
 
 @pytest.mark.alone
-def test_deleted_and_compressed_files_change_nothing(watched: Watched) -> None:
+@pytest.mark.parametrize(("end", "compress"), [("gz", gzip.compress), ("zst", zstd.compress)], ids=["gz", "zst"])
+def test_deleted_and_compressed_files_change_nothing(
+    watched: Watched, end: str, compress: Callable[[bytes], bytes]
+) -> None:
     chat = watched.place / "telegram_42.jsonl"
-    (watched.place / "telegram_42.jsonl.zst").write_bytes(zstd.compress(chat.read_bytes()))
+    (watched.place / f"telegram_42.jsonl.{end}").write_bytes(compress(chat.read_bytes()))
     chat.unlink()
     (watched.place / "cli_1.jsonl").write_bytes(
         lines({"_type": "metadata", "key": "cli:1", "metadata": {}}) + said("quince", 2)
@@ -217,9 +221,31 @@ def test_polling_tells_what_changed(tmp_path: Path) -> None:
             (tmp_path / "other.jsonl").write_bytes(NANOBOT)
 
     changes = watching.polled(look, wait)
+    assert next(changes) is None
     assert next(changes) == {tmp_path / "chat.jsonl"}
     assert next(changes) is None
     assert min(pauses) >= watching.POLL_SECONDS
+
+
+def test_polling_misses_nothing_that_was_written_while_it_began(tmp_path: Path) -> None:
+    """After the first import, before the first look: that look must not take for read what nobody has read."""
+    chat = tmp_path / "telegram_42.jsonl"
+    chat.write_bytes(NANOBOT)
+    reports: list[Report] = []
+    pauses = iter(range(3))
+
+    def told(report: Report) -> None:
+        if not reports:
+            with chat.open("ab") as file:
+                file.write(said("in between", 1))
+        reports.append(report)
+
+    look = looking(lambda: [tmp_path])
+    changes = watching.polled(look, lambda seconds: next(pauses))
+    with SessionDB("memory://") as db:
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            watching.Watch(db, look, lambda: [tmp_path], told).follow(changes)
+        assert contents(db, "telegram:42").count("in between") == 1
 
 
 def test_watching_does_not_go_with_a_dry_run(tmp_path: Path) -> None:

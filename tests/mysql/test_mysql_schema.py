@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -133,3 +135,25 @@ def test_a_missing_driver_is_named_with_its_command(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "pymysql", None)
     with pytest.raises(MissingExtra, match=r"pip install 'sessiondb\[mysql\]'"):
         MySQLProvider().initialize(dsn="mysql://h/db")
+
+
+def test_compressed_columns_change_nothing_but_the_room(stores: Stores, empty: dict[str, Any], open_db: Open) -> None:
+    """What the documentation tells an administrator to do, done to a store that is in use."""
+    db = open_db(empty)
+    large = "päth/to/it " * 2000 + "\0\ud800"
+    db.create_session("s", "cron", system_prompt=large)
+    db.append_messages("s", [{"role": "tool", "content": large}, {"role": "user", "content": None}])
+    page = (Path(__file__).parents[2] / "docs" / "providers.md").read_text()
+    statements = re.findall(r"ALTER TABLE (\w+ MODIFY .* COMPRESSED);", page)
+    assert len(statements) == 2
+    for statement in statements:
+        stores.execute(f"ALTER TABLE {empty['database']}.{statement}")
+    db.append_message("s", "tool", large + " needle")
+    assert [row["content"] for row in db.get_messages("s")] == [large, None, large + " needle"]
+    assert (db.get_session("s")["system_prompt"], db.verify().ok) == (large, True)
+    assert len(db.search_messages("needle")) == len(db.search_messages("eedl", mode="substring")) == 1
+    db.delete_session("s")
+    db.restore_deleted("s")
+    assert (db.get_messages("s")[-1]["content"], db.verify().ok) == (large + " needle", True)
+    (shown,) = stores.execute(f"SELECT LENGTH(content) FROM {empty['database']}.v1_messages WHERE seq = 3")
+    assert shown[0] > len(large)

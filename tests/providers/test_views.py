@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 import psycopg
 import pytest
+import yaml
 
 from servers import mysql_stores
 from servers.postgres import schemas
@@ -187,3 +188,14 @@ def test_nothing_is_added_or_removed_through_them(store: Store) -> None:
         with pytest.raises(Exception, match=r"(?i)view|updatable"):
             ask(sql)
     assert len(ask("SELECT id FROM v1_sessions")) == 2
+
+
+def test_datasette_shows_the_views_and_hides_everything_else(fast_path: Path) -> None:
+    """A table that a later schema adds must be hidden in the example too: tables are no interface."""
+    opened, ask = on_sqlite(fast_path)
+    opened().close()
+    there = {row["name"] for row in ask("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')")}
+    example = Path(__file__).parents[2] / "examples" / "datasette" / "metadata.yml"
+    described = yaml.safe_load(example.read_text())["databases"]["state"]["tables"]
+    hidden = {name for name, facts in described.items() if facts.get("hidden")}
+    assert there - hidden == {"v1_sessions", "v1_messages"}

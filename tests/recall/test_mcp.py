@@ -72,6 +72,18 @@ def called(path: Path, tool: str, arguments: dict[str, Any], **options: Any) -> 
     return inside(path, lambda client: client.call_tool(tool, arguments), **options)
 
 
+async def everything(client: Client) -> str:
+    """What each way of asking answers, one after the other."""
+    answers = [
+        await client.call_tool("session_search", {"query": "token"}),
+        await client.call_tool("session_read", {"session_id": "20260101_a", "limit": 100}),
+        await client.call_tool("session_decisions", {}),
+        await client.read_resource("sessiondb://session/20260101_a"),
+        await client.get_prompt("recap", {"session_id": "20260101_a"}),
+    ]
+    return "".join(answer.model_dump_json() for answer in answers)
+
+
 class TestOverStdio:
     def test_the_tools_are_listed_with_their_hints_and_schemas(self, path: Path) -> None:
         listed = talk(stdio(path), lambda client: client.list_tools()).tools
@@ -117,19 +129,17 @@ class TestTools:
         assert inside(path, refused) == INVALID_PARAMS
 
     def test_secrets_do_not_leave(self, path: Path) -> None:
-        async def everything(client: Client) -> str:
-            answers = [
-                await client.call_tool("session_search", {"query": "token"}),
-                await client.call_tool("session_read", {"session_id": "20260101_a", "limit": 100}),
-                await client.call_tool("session_decisions", {}),
-                await client.read_resource("sessiondb://session/20260101_a"),
-                await client.get_prompt("recap", {"session_id": "20260101_a"}),
-            ]
-            return "".join(answer.model_dump_json() for answer in answers)
-
         said = inside(path, everything)
         assert SECRET not in said
         assert said.count("[redacted: github token]") >= 5
+
+    def test_secrets_leave_when_that_is_wished(self, path: Path) -> None:
+        said = inside(path, everything, redact=False)
+        assert (said.count(SECRET) >= 5, "[redacted" in said) == (True, False)
+
+    @pytest.mark.parametrize(("options", "leaves"), [((), False), (("--redact",), False), (("--no-redact",), True)])
+    def test_the_command_decides(self, path: Path, options: tuple[str, ...], leaves: bool) -> None:
+        assert (SECRET in talk(stdio(path, *options), everything)) == leaves
 
     def test_pages_follow_each_other(self, path: Path) -> None:
         async def read(client: Client) -> list[str]:

@@ -50,6 +50,10 @@ WRITTEN: dict[str, tuple[str, ...]] = {
         "-----BEGIN SSH2 PUBLIC KEY-----\n{}", "-----BEGIN PGP SIGNATURE-----\n{}", "-----BEGIN PGP MESSAGE-----\n{}",
         "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----", "-----BEGIN RSA PRIVATE KEY-----\nMII[...]",
         "-----BEGIN CERTIFICATE REQUEST-----\n{}", "grep -l 'PRIVATE KEY' *", "ssh-ed25519 {} ann@host",
+        "if 'BEGIN PRIVATE KEY' in text:", "-----BEGIN X509 CRL-----\n{}\n-----END X509 CRL-----", "id_rsa.pub {}",
+        "-----BEGIN DH PARAMETERS-----\n{}\n-----END DH PARAMETERS-----", "ssh-keygen -t ed25519 -f ~/.ssh/it",
+        "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----", "openssl genrsa -out it.pem",
+        "-----BEGIN PRIVATE KEY-----\n<your key>\n-----END PRIVATE KEY-----", "re.compile('-----BEGIN .* PRIVATE KEY')",
     ),
     "password in a url": (
         "https://host/path?at=user@host", "postgresql://user@host/db", "postgresql://user:password@host/db",
@@ -77,9 +81,13 @@ def near_misses(kind: str, count: int) -> list[str]:
     for context in CONTEXTS.get(kind, ()):
         made += [context.format(value) for value in NO_VALUES]
     made += _of_prefix(PREFIXES[kind], chance, kind) if kind in PREFIXES else []
-    while len(made) < count:
-        made.append(_cut(chance, kind))
-    return made
+    # Each once: what stands there twice proves nothing more.
+    different = dict.fromkeys(made)
+    for _ in range(100 * count):
+        if len(different) >= count:
+            break
+        different[_cut(chance, kind)] = None
+    return list(different)
 
 
 def _of_prefix(prefix: str, chance: Random, kind: str) -> list[str]:
@@ -88,7 +96,7 @@ def _of_prefix(prefix: str, chance: Random, kind: str) -> list[str]:
         f"if value.startswith('{prefix}'):", f"{prefix}$TOKEN", f"{prefix}{{token}}", f"^{prefix}[a-z]+$",
     ]  # fmt: skip
     filled = [re.sub(r"\w", "x", example.removeprefix(prefix)) for example in positives(kind, 6)]
-    short = [prefix + text(chance, HEX, length) for length in range(1, 8)]
+    short = [prefix + text(chance, HEX, length) for length in range(1, 11)]
     return [*told, *(prefix + filler for filler in filled), *short]
 
 

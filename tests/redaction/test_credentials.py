@@ -30,7 +30,7 @@ def test_credentials_of_each_kind_are_found_and_named(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_near_misses_of_each_kind_stay(kind):
     made = near_misses(kind, NEAR)
-    assert len(made) >= 20
+    assert len(set(made)) >= NEAR
     assert [text for text in made if redact(text) != text] == []
 
 

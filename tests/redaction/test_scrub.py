@@ -6,6 +6,9 @@ import json
 import os
 import subprocess
 import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -29,6 +32,9 @@ PURGED = positives("vault token", 1)[0]
 LARGE = positives("digitalocean token", 1)[0]
 # What stood in a store before it was cleaned; the rest of the kinds are in messages.
 PLACED = (TITLED, PROMPT, BURIED, HIDDEN, ARGUMENT, RESULT, THOUGHT, PICTURE, EXTRA, PURGED, LARGE)
+
+# How compressed texts of the fastest level begin.
+_ZLIB = b"\x78\x01"
 
 
 def told() -> list[str]:
@@ -69,6 +75,15 @@ def everything(directory: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file())
 
 
+def inflated(data: bytes) -> Iterator[bytes]:
+    """What any place of a file is the beginning of, compressed as `bodies` may be; a free page still holds it."""
+    start = data.find(_ZLIB)
+    while start >= 0:
+        with suppress(zlib.error):
+            yield zlib.decompressobj().decompress(data[start:])
+        start = data.find(_ZLIB, start + 1)
+
+
 def run(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "sessiondb", *words],
@@ -96,6 +111,43 @@ def test_no_byte_of_a_credential_is_left_in_any_file(path: Path) -> None:
     folded = after.lower()
     # The words of the index are in lower case.
     assert [secret for secret in secrets() if len(secret) > 12 and secret.lower() in folded] == []
+
+
+@pytest.mark.parametrize("how", ["plain", "zlib", "off"])
+def test_no_large_text_is_left_however_it_was_kept(path: Path, how: str) -> None:
+    assert run("optimize", "--large", how, "--db", str(path)).returncode == 0
+    with sessiondb.open(path) as db:
+        db.append_message("large", "tool", f"once {LARGE} {'w ' * 3000}")
+        db.create_session("thrown", "cli", system_prompt=f"{LARGE} {'v ' * 3000}")
+        db.delete_session("thrown")
+    before = path.read_bytes()
+    secret = LARGE.encode()
+    assert secret in before or how == "zlib"
+    assert any(secret in text for text in inflated(before)) == (how == "zlib")
+    assert run("scrub", "--yes", "--db", str(path)).returncode == 0
+    after = path.read_bytes()
+    assert (secret in after, any(secret in text for text in inflated(after))) == (False, False)
+    with sessiondb.open(path) as db:
+        assert db.get_messages("large")[-1]["content"].startswith("once [redacted: digitalocean token] w w")
+        assert (db.verify().ok, db.stats()["large_texts"]["kept"]) == (True, how)
+
+
+@pytest.mark.parametrize("how", ["plain", "zlib"])
+def test_what_was_deleted_before_goes_too(fast_path: Path, how: str) -> None:
+    """No row holds it any more, but free pages do; after a run that was broken off it is the same."""
+    path = fast_path / "state.db"
+    sessiondb.open(path).close()
+    run("optimize", "--large", how, "--db", str(path))
+    with sessiondb.open(path) as db:
+        db.create_session("s", "cli")
+        db.append_message("s", "user", f"short {BURIED}")
+        db.append_message("s", "tool", f"{LARGE} {'z ' * 3000}")
+        db.replace_messages("s", [{"role": "user", "content": "clean"}])
+    answer = run("scrub", "--yes", "--db", str(path))
+    assert (answer.returncode, "No credentials found" in answer.stdout) == (0, True)
+    after = everything(fast_path)
+    assert [each for each in (BURIED, LARGE) if each.encode() in after] == []
+    assert not any(LARGE.encode() in text for text in inflated(path.read_bytes()))
 
 
 def test_the_store_is_whole_afterwards(path: Path) -> None:

@@ -194,6 +194,7 @@ def test_the_command_changes_how_and_stats_tell(path: Path) -> None:
         command = [sys.executable, "-m", "sessiondb", "--db", str(path), *words]
         return subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ).stdout
 
-    run("optimize", "--large", "zlib")
+    assert "other programs see NULL" in run("optimize", "--large", "zlib")
     assert json.loads(run("stats", "--json"))["large_texts"]["kept"] == "zlib"
     assert "2 large texts kept for 7 places" in run("stats")
+    assert "NULL" not in run("optimize", "--large", "plain")

@@ -21,8 +21,10 @@ _LOOPBACK = "127.0.0.1"
 @options.flag("--http", help="Serve HTTP on loopback instead of stdin and stdout.")
 @options.option("--port", convert=options.whole(0), default=8484, show_default=True, metavar="N", help="With --http.")
 @options.flag("--allow-append", help="Offer session_append too, which stores messages.")
+@options.flag("--redact", "wish", value="redact", help="Leave credentials out of all answers, as by default.")
+@options.flag("--no-redact", "wish", value="keep", help="Leave credentials in.")
 @options.creating
-def command(db: SessionDB, http: bool, port: int, allow_append: bool) -> None:
+def command(db: SessionDB, http: bool, port: int, allow_append: bool, wish: str | None) -> None:
     """Let agents search and read the store over MCP.
 
     Agents start it themselves and talk over stdin and stdout; `sessiondb hook install` registers it with them. With
@@ -36,7 +38,9 @@ def command(db: SessionDB, http: bool, port: int, allow_append: bool) -> None:
     """
     from ..tools import mcp
 
-    server = mcp.build(db, allow_append=allow_append, summarize=_summaries(), version=__version__)
+    server = mcp.build(
+        db, allow_append=allow_append, summarize=_summaries(), version=__version__, redact=wish != "keep"
+    )
     if http:
         _serve(server, port)
     else:

@@ -41,7 +41,8 @@ def command(dry_run: bool, yes: bool, form: answers.Form) -> None:
     if not dry_run:
         consent.require("Take the credentials out of the whole store? This cannot be undone.", yes=yes)
     report = _scrubbed(place, dry_run)
-    notes = [*_rewritten(place), _COPIES] if report.total and not dry_run else []
+    # Also where no row holds one: free pages may, of what was deleted, or of a run that was broken off.
+    notes = [] if dry_run else [*_rewritten(place), _COPIES]
     if form:
         answers.give(form, "scrub", {"dry_run": dry_run, **_facts(report), "notes": notes})
         return

@@ -15,8 +15,9 @@ from typing import Any
 
 from ..errors import ImportProblem
 from .base import Message, Record, Session
+from .packed import open_plain
 from .parts import Totals
-from .source import MAX_DOCUMENT, Source, open_plain
+from .source import MAX_DOCUMENT, Source
 from .texts import when
 
 NAME = "aider"
@@ -43,7 +44,7 @@ def detect(path: Path, head: bytes) -> bool:
 
 
 def read(source: Source) -> Iterator[Record]:
-    with open_plain(source.path) as file:
+    with open_plain(source.file) as file:
         data = file.read(MAX_DOCUMENT + 1)
     if len(data) > MAX_DOCUMENT:
         raise ImportProblem(f"{source.path} has more than {MAX_DOCUMENT:,} bytes")

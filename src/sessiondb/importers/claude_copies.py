@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from . import packed
 from .source import first_objects, head_of
 from .texts import words_of
 
@@ -35,7 +36,10 @@ def copied_into(path: Path) -> Copied | None:
     beginnings = _beginnings(path.parent, path.parent.stat().st_mtime_ns)
     best: Copied | None = None
     for other in beginnings.get(first, ()):
-        if other != path and (shared := _shared(path, other)) is not None and shared > (best.records if best else 0):
+        if packed.plain_name(other) == packed.plain_name(path):
+            # Itself, or itself on its way into a compressed file.
+            continue
+        if (shared := _shared(path, other)) is not None and shared > (best.records if best else 0):
             best = Copied(shared, _session_of(other))
     return best
 
@@ -43,13 +47,12 @@ def copied_into(path: Path) -> Copied | None:
 def _shared(path: Path, other: Path) -> int | None:
     """The length of the common part; None when `path` is the original."""
     count = 0
-    with path.open("rb") as ours, other.open("rb") as theirs:
-        mine, yours = _marks(ours), _marks(theirs)
-        while True:
-            here, there = next(mine, None), next(yours, None)
-            if here is None or there is None or here[0] != there[0]:
-                break
-            count += 1
+    mine, yours = _marks(packed.lines_of(path)), _marks(packed.lines_of(other))
+    while True:
+        here, there = next(mine, None), next(yours, None)
+        if here is None or there is None or here[0] != there[0]:
+            break
+        count += 1
     if here is None:
         # The same to the last line: the name decides which is the copy.
         return count if there is None and other.name < path.name else None
@@ -70,13 +73,15 @@ def _first_uuid(path: Path) -> str | None:
 
 def _session_of(path: Path) -> str:
     records = first_objects(head_of(path))
-    return next((name for record in records if (name := words_of(record.get("sessionId")))), path.stem)
+    return next(
+        (name for record in records if (name := words_of(record.get("sessionId")))), packed.plain_name(path).stem
+    )
 
 
 @lru_cache(maxsize=4)
 def _beginnings(directory: Path, changed: int) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
-    for path in sorted(directory.glob("*.jsonl")):
+    for path in packed.beside(directory, "*.jsonl"):
         if (first := _first_uuid(path)) is not None:
             found.setdefault(first, []).append(path)
     return found

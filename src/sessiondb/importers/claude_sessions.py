@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from .. import jsontext
+from . import packed
 from .base import Record, Session
 from .claude_copies import copied_into
 from .claude_messages import begins_conversation, messages
@@ -62,7 +63,7 @@ class Transcript:
         self.carry.setdefault("chains", {})
         self.carry.setdefault("leaves", {})
         self.carry.setdefault("last", {})
-        if not source.is_tail and (copied := copied_into(self.path)) is not None:
+        if not source.is_tail and (copied := copied_into(source.file)) is not None:
             self.carry["copied"] = list(copied)
         # Of this reading only: uuid -> session and hash, to tell lines written twice from uuids used twice.
         self.seen = Recent({uuid: (owner, 0) for uuid, owner in self.carry["last"].items()})
@@ -267,14 +268,13 @@ def _mark(record: dict[str, Any]) -> int:
 @lru_cache(maxsize=8)
 def _summaries(directory: Path, changed: int) -> dict[str, str]:
     found: dict[str, str] = {}
-    for path in directory.glob("*.jsonl"):
-        with path.open("rb") as file:
-            for line in file:
-                if not line.startswith(b'{"type":"summary"'):
-                    break
-                for record in first_objects(line):
-                    if isinstance(record.get("leafUuid"), str) and words_of(record.get("summary")):
-                        found[record["leafUuid"]] = record["summary"]
+    for path in packed.beside(directory, "*.jsonl"):
+        for line in packed.lines_of(path):
+            if not line.startswith(b'{"type":"summary"'):
+                break
+            for record in first_objects(line):
+                if isinstance(record.get("leafUuid"), str) and words_of(record.get("summary")):
+                    found[record["leafUuid"]] = record["summary"]
     return found
 
 

@@ -15,7 +15,8 @@ from typing import Any
 
 from .base import Record, Skipped
 from .codex_rollout import Rollout, id_in_name
-from .source import Source, decode, first_objects, open_plain
+from .packed import open_plain
+from .source import Source, decode, first_objects
 from .texts import words_of
 
 NAME = "codex"
@@ -102,7 +103,7 @@ def _choose_forms(source: Source) -> None:
     before = carry.get("speaks"), carry.get("thinks")
     if before == ("items", "items"):
         return
-    carry["speaks"], carry["thinks"] = _forms_in(source.path)
+    carry["speaks"], carry["thinks"] = _forms_in(source.file)
     if isinstance(answer := carry.get("answer"), dict):
         # The file had ended between an event and its item, which follows now.
         if before[0] == "events" and carry["speaks"] == "items":

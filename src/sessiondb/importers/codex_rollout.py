@@ -44,7 +44,7 @@ class Rollout:
     """Everything that must survive until the next import is in the source's carry."""
 
     def __init__(self, source: Source, titles: Mapping[str, str]) -> None:
-        self.path = source.path
+        self.path, self.file = source.path, source.file
         self.titles = titles
         self._in_name = id_in_name(self.path)
         self.carry = source.carry
@@ -161,7 +161,7 @@ class Rollout:
 
     def _session(self) -> Session:
         title = self.titles.get(self._id()) or self.carry["title"]
-        archived = self.path.stat().st_mtime if "archived_sessions" in self.path.parts else None
+        archived = self.file.stat().st_mtime if "archived_sessions" in self.path.parts else None
         return Session(
             self._id(),
             title=title,

@@ -44,7 +44,7 @@ def detect(path: Path, head: bytes) -> bool:
 
 
 def read(source: Source) -> Iterator[Record]:
-    if databases.is_file(source.path):
+    if databases.is_file(source.file):
         with source.tables() as tables:
             yield from composers(source.path, tables)
     else:

@@ -10,6 +10,7 @@ from typing import IO, Any
 
 from .archives import UNREADABLE, is_archive, members
 from .base import Skipped
+from .packed import open_plain
 
 # A longer element is no conversation.
 MAX_ELEMENT = 128 * 1024 * 1024
@@ -32,7 +33,7 @@ def _elements(path: Path) -> Iterator[Any]:
             for file in members(path):
                 yield from _of_file(path, file)
         else:
-            with path.open("rb") as plain:
+            with open_plain(path) as plain:
                 yield from _of_file(path, plain)
     except UNREADABLE as exc:
         yield Skipped(path, None, f"cannot be read further: {exc}")

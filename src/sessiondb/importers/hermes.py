@@ -66,7 +66,7 @@ def _has_tables(path: Path) -> bool:
 
 
 def read(source: Source) -> Iterator[Record]:
-    with open(source.path, "rb") as file:
+    with open(source.file, "rb") as file:
         is_database = file.read(len(_MAGIC)) == _MAGIC
     if not is_database:
         yield from hermes_files.read(source)

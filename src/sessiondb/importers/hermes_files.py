@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import ImportProblem
 from . import chat
 from .base import Message, Record, Session, Skipped, Usage
-from .source import Source, decode, first_objects
+from .source import Source, decode, first_objects, head_of
 from .texts import count_of, when
 
 _INDEX = "sessions.json"
@@ -41,7 +41,7 @@ def detect(path: Path, head: bytes) -> bool:
 
 
 def read(source: Source) -> Iterator[Record]:
-    if _is_in_database(source.path) or _is_mirror(source.path):
+    if _is_in_database(source.path) or _is_mirrored(head_of(source.file, 4096)):
         return
     if source.path.suffix == ".json":
         yield from _read_document(source)
@@ -93,11 +93,6 @@ def _read_lines(source: Source) -> Iterator[Record]:
 def _is_mirrored(head: bytes) -> bool:
     """Whether this program's gateway wrote the file beside its store, which has all of it."""
     return head.startswith(b'{"session_id": "') and b'"seq": ' in head[:4096]
-
-
-def _is_mirror(path: Path) -> bool:
-    with path.open("rb") as file:
-        return _is_mirrored(file.read(4096))
 
 
 def _is_in_database(path: Path) -> bool:

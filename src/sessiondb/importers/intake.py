@@ -253,7 +253,7 @@ class Intake:
         opened.row = self.db.provider.find_native(self.origin, opened.session.native_id)
         if created:
             self.tally.new += 1
-            self.tally.messages += len(first)
+            self.tally.messages += _different(first)
             self.report.brought.add(session_id)
             opened.touched = True
             opened.messages, opened.has_news = [], False
@@ -351,6 +351,12 @@ def _is_of(row: SessionRow, title: str | None) -> bool:
     """Whether the stored title is the one that was imported, perhaps numbered."""
     stored = row["title"]
     return bool(title and stored) and split(str(stored))[0] == split(str(title))[0]
+
+
+def _different(messages: list[dict[str, Any]]) -> int:
+    """How many there are, when what has the same key is the same message."""
+    keys = [message.get("message_key") for message in messages]
+    return keys.count(None) + len({*keys} - {None})
 
 
 def _add_usage(db: SessionDB, row: SessionRow, usage: Usage) -> bool:

@@ -11,9 +11,11 @@ from typing import cast
 from .. import registry
 from ..errors import Invalid, NotFound
 from .base import Parser
-from .source import head_of, is_compressed
+from .databases import is_database
+from .packed import ENDS, is_compressed, plain_name
+from .source import head_of
 
-SUFFIXES = (".jsonl", ".json", ".db", ".sqlite", ".sqlite3", ".ndjson", ".zst", ".zip", ".md", ".vscdb")
+SUFFIXES = (".jsonl", ".json", ".db", ".sqlite", ".sqlite3", ".ndjson", ".zip", ".md", ".vscdb", *ENDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +46,14 @@ def chosen(agents: Iterable[str]) -> list[Parser]:
 def detect(path: Path, parsers: Iterable[Parser]) -> Parser | None:
     """The first parser that knows the file."""
     head = head_of(path)
-    if not head and not is_compressed(path):
+    if not is_compressed(path):
+        return next((each for each in parsers if each.detect(path, head)), None) if head else None
+    # A database must lie there as it is to be read.
+    if is_database(head):
         return None
-    return next((each for each in parsers if each.detect(path, head)), None)
+    # One that cannot be looked into is told by its own name, and reading it says why.
+    name = plain_name(path) if head else path
+    return next((each for each in parsers if each.detect(name, head)), None)
 
 
 def at_home(parsers: Iterable[Parser], env: Mapping[str, str], home: Path) -> Iterator[Found]:

@@ -35,7 +35,7 @@ def detect(path: Path, head: bytes) -> bool:
 
 
 def read(source: Source) -> Iterator[Record]:
-    if databases.is_file(source.path):
+    if databases.is_file(source.file):
         with source.tables() as tables:
             for row in tables.rows("chat", order=("created_at", "id")):
                 yield from _conversation({**row, "chat": databases.decoded(row.get("chat"))})

@@ -11,10 +11,11 @@ from typing import Any, BinaryIO, NamedTuple, Protocol
 import msgspec
 
 from .. import registry
-from ..errors import ImportProblem, MissingExtra
-from .archives import UNREADABLE, first_member, is_archive
+from ..errors import ImportProblem
+from .archives import UNREADABLE
 from .base import Record, Skipped
 from .elements import objects_of
+from .packed import open_plain, plain_name
 
 # A longer line is no message; reading it whole would cost several times its size in memory.
 MAX_LINE = 64 * 1024 * 1024
@@ -46,32 +47,13 @@ class ForeignTables(Protocol):
     ) -> Iterator[dict[str, Any]]: ...
 
 
-def is_compressed(path: Path) -> bool:
-    return path.suffix == ".zst"
-
-
-def open_plain(path: Path) -> BinaryIO:
-    """The bytes of a file, decompressed where it ends in .zst; of an export in a ZIP file its conversations."""
-    if is_archive(path):
-        return first_member(path)  # type: ignore[return-value]
-    if not is_compressed(path):
-        return path.open("rb")
-    try:
-        from compression import zstd  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        try:
-            from backports import zstd  # type: ignore[attr-defined, import-not-found, import-untyped, unused-ignore]
-        except ImportError:
-            raise MissingExtra(f"reading {path.name}", "import") from None
-    opened: BinaryIO = zstd.open(path, "rb")
-    return opened
-
-
 class Source:
     """What a parser reads from."""
 
     def __init__(self, path: Path, *, offset: int = 0, line: int = 0, carry: dict[str, Any] | None = None) -> None:
-        self.path = path
+        self.file = path
+        # The name that tells format and session; of a compressed file the one that it had.
+        self.path = plain_name(path)
         # Where reading begins: 0, or the end of the last complete line of the import before.
         self.offset = offset
         self.carry: dict[str, Any] = {} if carry is None else carry
@@ -89,7 +71,7 @@ class Source:
     def lines(self) -> Iterator[Line | Skipped]:
         """Complete lines without their end, empty ones left out; one that is still being written waits."""
         self.has_lines = True
-        with open_plain(self.path) as file:
+        with open_plain(self.file) as file:
             _advance(file, self.offset)
             while True:
                 if self.on_line is not None:
@@ -101,7 +83,7 @@ class Source:
                 if len(data) > MAX_LINE and not data.endswith(b"\n"):
                     length = len(data) + _rest_of_line(file)
                     yield Skipped(
-                        self.path, self.line + 1, f"a line of {length:,} bytes; at most {MAX_LINE:,} are read"
+                        self.file, self.line + 1, f"a line of {length:,} bytes; at most {MAX_LINE:,} are read"
                     )
                     self._advance(length)
                     continue
@@ -138,37 +120,37 @@ class Source:
         try:
             values, note = decode(line.text)
         except ValueError as exc:
-            yield Skipped(self.path, line.number, f"not JSON: {exc}")
+            yield Skipped(self.file, line.number, f"not JSON: {exc}")
             return
         if note:
-            yield Skipped(self.path, line.number, note)
+            yield Skipped(self.file, line.number, note)
         for value in values:
             if isinstance(value, dict):
                 yield line.number, value
             else:
-                yield Skipped(self.path, line.number, f"a JSON {type(value).__name__} where an object belongs")
+                yield Skipped(self.file, line.number, f"a JSON {type(value).__name__} where an object belongs")
 
     def document(self) -> Any:
         """The whole file as one JSON value. Raises ImportProblem."""
-        with open_plain(self.path) as file:
+        with open_plain(self.file) as file:
             data = file.read(MAX_DOCUMENT + 1)
         if len(data) > MAX_DOCUMENT:
-            raise ImportProblem(f"{self.path} has more than {MAX_DOCUMENT:,} bytes in one JSON value")
+            raise ImportProblem(f"{self.file} has more than {MAX_DOCUMENT:,} bytes in one JSON value")
         try:
             values, _ = decode(data.removeprefix(_UTF8_MARK))
         except ValueError as exc:
-            raise ImportProblem(f"{self.path} is not JSON: {exc}") from exc
+            raise ImportProblem(f"{self.file} is not JSON: {exc}") from exc
         if len(values) != 1:
-            raise ImportProblem(f"{self.path} holds {len(values)} JSON values where one belongs")
+            raise ImportProblem(f"{self.file} holds {len(values)} JSON values where one belongs")
         return values[0]
 
     def elements(self) -> Iterator[dict[str, Any] | Skipped]:
         """The objects of a JSON array, of an export in a ZIP file too, decoded one after the other."""
-        return objects_of(self.path)
+        return objects_of(self.file)
 
     def tables(self) -> AbstractContextManager[ForeignTables]:
         """The file as a SQLite database, opened so that nothing in its directory changes."""
-        opened: AbstractContextManager[ForeignTables] = registry.load("foreign", "sqlite")(self.path)
+        opened: AbstractContextManager[ForeignTables] = registry.load("foreign", "sqlite")(self.file)
         return opened
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from .archives import UNREADABLE
 from .base import Parser
-from .source import open_plain
+from .packed import open_plain
 
 _PIECE = 4096
 _CHUNK = 1 << 20

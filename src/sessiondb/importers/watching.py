@@ -154,6 +154,8 @@ def polled(
 ) -> Changes:
     """Changed paths, found by looking at every source."""
     known = _stamps(look())
+    # What was written since the first import, and is known from now on.
+    yield None
     pause = POLL_SECONDS
     while True:
         wait(pause)

@@ -21,6 +21,11 @@ STEP_PAGES = 200
 _ANALYSED_ROWS = 400
 _INCREMENTAL = 2
 _FULL = "optimize it in full"
+_COMPRESSED = (
+    "Texts over 4 KB are kept compressed: other programs see NULL for them in v1_sessions and v1_messages; "
+    "`sessiondb optimize --large plain` shows them again"
+)
+_AT_ONCE = "this file was made before it could shrink in steps; `sessiondb optimize --full` does it offline"
 
 
 def optimize(path: str, *, full: bool = False, large: str | None = None, tick: Tick | None = None) -> Optimized:
@@ -35,7 +40,8 @@ def optimize(path: str, *, full: bool = False, large: str | None = None, tick: T
         assert done is not None
         return done
     rewritten = _rewritten(path)
-    return rewritten if done is None else replace(rewritten, before=done.before)
+    note = _COMPRESSED if large == bodies.ZLIB else None
+    return rewritten if done is None else replace(rewritten, before=done.before, note=note)
 
 
 def _size(path: str) -> int:
@@ -50,19 +56,19 @@ def _in_steps(path: str, large: str | None, tick: Tick | None) -> Optimized:
     provider = SQLiteProvider()
     provider.initialize(path=path, upgrade=False, synchronous=_synchronous(path))
     try:
-        note = None
+        notes = [_COMPRESSED] if large == bodies.ZLIB else []
         texts.collect(provider.driver, tick)
         if large is not None:
             _keep_large(path, provider.driver, large, tick)
         if provider.driver.read(_auto_vacuum) == _INCREMENTAL:
             _give_back(provider.driver, tick)
         else:
-            note = "this file was made before it could shrink in steps; `sessiondb optimize --full` does it offline"
+            notes.append(_AT_ONCE)
         provider.driver.write(_refresh_statistics)
         _checkpoint(path)
     finally:
         provider.shutdown()
-    return Optimized(before, _size(path), note)
+    return Optimized(before, _size(path), "; ".join(notes) or None)
 
 
 def _keep_large(path: str, driver: Driver, large: str, tick: Tick | None) -> None:
