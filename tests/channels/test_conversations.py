@@ -58,6 +58,8 @@ def test_nothing_is_lost_or_doubled(platform: Platform, model: ModelServer, home
     before, after = sessions(home)
     assert [row["content"] for row in before if row["role"] == "user"] == questions[:2]
     assert [row["content"] for row in after if row["role"] == "user"] == questions[2:]
+    archived = home / "sessions" / "archive" / f"{before[0]['session_id']}.jsonl"
+    assert "answer to question two" in archived.read_text()
 
 
 def test_ids_titles_and_keys_are_stored_and_logs_tell_no_secret(

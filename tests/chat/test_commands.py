@@ -15,6 +15,7 @@ from sessiondb.chat.desk import Desk, Outcome
 from sessiondb.chat.loop import Agent
 from sessiondb.chat.own import OwnDesk
 from sessiondb.chat.settings import Settings
+from sessiondb.gateway.desk import ChatDesk
 from sessiondb.gateway.keys import Source
 from sessiondb.gateway.router import Router
 from sessiondb.gateway.scope import Scope
@@ -235,28 +236,6 @@ class TestLooking:
     @pytest.mark.parametrize("line", ["/usage", "/recap", "/undo", "/retry", "/fork", "/compress", "/export"])
     def test_before_anything_was_said_they_say_so(self, desk: OwnDesk, line: str) -> None:
         assert told(line, desk) == "Nothing was said yet."
-
-
-class ChatDesk:
-    """A desk of a chat, as a gateway has one."""
-
-    def __init__(self, router: Router, source: Source) -> None:
-        self.router, self.source = router, source
-        self.db, self.scope = router.db, router.scope(source)
-        self.transcripts = router.transcripts
-
-    @property
-    def session_id(self) -> str | None:
-        return self.router.resolve(self.source).session_id
-
-    def begin(self, reason: str) -> str:
-        return self.router.reset(self.source, reason).session_id
-
-    def switch(self, session_id: str) -> None:
-        self.router.switch(self.source, session_id)
-
-    def title_later(self, title: str) -> None:
-        raise AssertionError("a chat has its session")
 
 
 @pytest.fixture
