@@ -217,6 +217,10 @@ class Host:
             channel.send_file(to, file, file.name)
         except NotSupported as exc:
             channel.send(to, str(exc))
+        finally:
+            # A copy of what somebody said must not stay behind.
+            file.unlink()
+            file.parent.rmdir()
 
     def _quietly(self, channel: Channel, send: Callable[[], Any]) -> None:
         counts = self.counts[channel.name]
