@@ -60,8 +60,7 @@ def multipart(*parts: tuple[str, bytes]) -> tuple[bytes, str]:
     # Drawn anew, so that no part can hold it.
     mark = os.urandom(16).hex()
     lines = [
-        f"--{mark}\r\nContent-Disposition: form-data; {head}\r\n\r\n".encode() + data + b"\r\n"
-        for head, data in parts
+        f"--{mark}\r\nContent-Disposition: form-data; {head}\r\n\r\n".encode() + data + b"\r\n" for head, data in parts
     ]
     return b"".join(lines) + f"--{mark}--\r\n".encode(), f"multipart/form-data; boundary={mark}"
 
