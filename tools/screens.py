@@ -147,7 +147,8 @@ def _pieces(text: str) -> list[str]:
 
 _CHINESE = (
     "中午部署之后，应用的套接字消失了，所以 nginx 返回 502。迁移完成之后服务重新启动，套接字又回来了。"
-    "以后请先迁移，再重新启动服务，然后检查套接字是否存在。\n\n```sh\nsystemctl restart app && test -S /run/app.sock\n```"
+    "以后请先迁移，再重新启动服务，然后检查套接字是否存在。\n\n"
+    "```sh\nsystemctl restart app && test -S /run/app.sock\n```"
 )
 
 

@@ -109,6 +109,25 @@ def test_ids_titles_and_keys_are_stored_and_logs_tell_no_secret(
     assert not [secret for secret in ("xyzzy", "plugh", "my project", SECRET, TOKEN) if secret in log]
 
 
+def test_a_conversation_gets_a_title_that_a_person_may_change(
+    platform: Platform, model: ModelServer, home: Path
+) -> None:
+    configure(home, model.url, {platform.name: platform.config()})
+    with Gateway(home) as gateway:
+        platform.gateway = gateway.url
+        ask(platform, 1, "question one")
+
+        def title() -> str:
+            with SessionDB(home / "state.db") as db:
+                return db.list_sessions_rich(limit=1)[0]["title"] or ""
+
+        until(lambda: title() == "A scripted title", "a title")
+        command(platform, 2, "/title my project")
+        ask(platform, 3, "question two")
+        assert gateway.stop() == 0
+    assert title() == "my project"
+
+
 def test_a_gateway_killed_in_mid_answer_is_taken_up_by_the_next(
     platform: Platform, model: ModelServer, home: Path
 ) -> None:
