@@ -43,6 +43,14 @@ CHATTED = {
         ("chat", "-c", "nginx", "502"),
         ("did the socket come back after the restart?", "/titel deploys", "/history socket"),
     ),
+    "chat-compress": (
+        ("chat", "-c", "nginx", "502"),
+        ("/compress", "what was wrong?", "/usage"),
+    ),
+    "chat-trouble": (
+        ("chat",),
+        ("summarise the incident", "/retry", "in Chinese, and with the command"),
+    ),
 }
 # The browser: its size, and the keys that lead to the picture.
 BROWSED = {
@@ -95,7 +103,14 @@ def typed(arguments: tuple[str, ...], lines: tuple[str, ...], home: str) -> str:
             os.write(terminal, f"{waiting.pop(0)}\n".encode() if waiting else b"\x04")
     os.close(terminal)
     process.wait()
-    return re.sub(r"\x1b\[\?2004[hl]", "", shown.decode()).replace("\r\n", "\n").replace("\r", "")
+    return _settled(re.sub(r"\x1b\[\?2004[hl]", "", shown.decode()).replace("\r\n", "\n").replace("\r", ""))
+
+
+def _settled(shown: str) -> str:
+    """As a terminal has it in the end: what is gone back over is overwritten."""
+    while "\b" in shown:
+        shown = re.sub("[^\b\n]\b", "", shown)
+    return shown
 
 
 _PROMPT = "●\x1b[0m ".encode()
@@ -104,13 +119,37 @@ _PROMPT = "●\x1b[0m ".encode()
 def _endpoint() -> Any:
     """The scripted endpoint of the tests, with something to say."""
     sys.path.insert(0, str(SCREENS.parents[1] / "tests"))
-    from chat_endpoint import ChatEndpoint, tool_call
+    from chat_endpoint import BREAK, ChatEndpoint, tool_call
 
     calls = [tool_call("session_search", '{"query": "socket after the deploy"}')]
-    told = "Yes. The unit was restarted after the migration, and /run/app.sock is there again;\n`curl -I` answers 200."
+    told = "Yes. The unit was restarted after the migration, and /run/app.sock is there again; `curl -I` answers 200."
+    asked: list[str] = []
+
+    def reply(request: dict[str, Any]) -> Any:
+        last = request["messages"][-1]
+        if last["role"] == "tool" or "max_tokens" in request:
+            return told if last["role"] == "tool" else "The socket of the app was gone after the deploy; it is back."
+        asked.append(last["content"])
+        if "Chinese" in last["content"]:
+            return _CHINESE
+        if "summarise" in last["content"] and asked.count(last["content"]) == 1:
+            return ["The deploy at noon left", BREAK]
+        return calls if "socket" in last["content"] else _pieces("Nginx answered 502: " + told.removeprefix("Yes. "))
+
     made = ChatEndpoint()
-    made.reply = lambda request: told if request["messages"][-1]["role"] == "tool" else calls
+    made.reply = reply
     return made
+
+
+def _pieces(text: str) -> list[str]:
+    return [text[at : at + 4] for at in range(0, len(text), 4)]
+
+
+_CHINESE = (
+    "中午部署之后，应用的套接字消失了，所以 nginx 返回 502。迁移完成之后服务重新启动，套接字又回来了。"
+    "以后请先迁移，再重新启动服务，然后检查套接字是否存在。\n\n"
+    "```sh\nsystemctl restart app && test -S /run/app.sock\n```"
+)
 
 
 def drawn(arguments: tuple[str, ...], shown: str) -> str:

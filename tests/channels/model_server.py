@@ -32,18 +32,24 @@ class ModelServer(Server):
         self, handler: BaseHTTPRequestHandler, method: str, path: str, body: bytes, headers: dict[str, str]
     ) -> None:
         request = json.loads(body)
-        with self.lock:
-            self.asked.append(request)
+        if request.get("stream"):
+            with self.lock:
+                self.asked.append(request)
         if self.mood == "error":
             self._plain(handler, 500, b'{"error": {"message": "overloaded"}}')
         elif self.mood == "nonsense":
             self._plain(handler, 200, b"<html>no model lives here</html>")
-        else:
+        elif request.get("stream"):
             self._stream(handler, request)
+        else:
+            message = {"role": "assistant", "content": "A scripted title"}
+            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            document = {"id": "c2", "object": "chat.completion", "created": 1, "model": "scripted", "choices": [choice]}
+            self._plain(handler, 200, json.dumps(document).encode())
 
     def _plain(self, handler: BaseHTTPRequestHandler, status: int, data: bytes) -> None:
         handler.send_response(status)
-        handler.send_header("Content-Type", "application/json" if status == 500 else "text/html")
+        handler.send_header("Content-Type", "text/html" if data.startswith(b"<") else "application/json")
         handler.send_header("Content-Length", str(len(data)))
         handler.end_headers()
         handler.wfile.write(data)

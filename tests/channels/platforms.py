@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hmac
 import json
 import re
@@ -9,7 +10,7 @@ import time
 from hashlib import sha256
 from typing import Any, ClassVar
 from urllib.error import HTTPError
-from urllib.parse import parse_qs, unquote
+from urllib.parse import parse_qs, unquote, urlencode
 from urllib.request import Request, urlopen
 
 from http_parts import Server
@@ -41,6 +42,8 @@ class Platform(Server):
         super().__init__()
         self.shown: dict[str, str] = {}
         self.refuse: list[float] = []
+        # Files that a chat was sent, by name.
+        self.received: dict[str, bytes] = {}
         self.edits = 0
         self.gateway = ""
 
@@ -96,11 +99,17 @@ class WebhookPlatform(Platform):
         given = json.loads(body)
         with self.lock:
             self.shown[given["id"]] = given["text"]
+            if "file" in given:
+                self.received[given["file"]["name"]] = base64.b64decode(given["file"]["data"])
         return 200, {}, {}
 
 
 class SlackPlatform(Platform):
     name = "slack"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.uploads: dict[str, tuple[str, int, bytes]] = {}
 
     def config(self) -> dict[str, Any]:
         return {"signing_secret": SECRET, "token": TOKEN, "base_url": f"{self.url}/api"}
@@ -124,9 +133,43 @@ class SlackPlatform(Platform):
     def say(self, number: int, text: str) -> int:
         return self.send(self.payload(number, text))
 
+    def commanded(self, number: int, command: str, text: str, **fields: str) -> int:
+        """A slash command that the app has registered."""
+        given = {
+            "token": "legacy", "team_id": "T061EG9R6", "team_domain": "example", "channel_id": "D024BE91L",
+            "channel_name": "directmessage", "user_id": "U061F7AUR", "user_name": "ann", "command": command,
+            "text": text, "api_app_id": "A0MDYCDME", "response_url": "https://hooks.slack.com/commands/1",
+            "trigger_id": f"13345224609.738474920.{number}", **fields,
+        }  # fmt: skip
+        body = urlencode(given).encode()
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        return posted(f"{self.gateway}/slack/events", body, {**timed_headers(SECRET, "v0", SLACK, body), **form})
+
+    def _uploaded(self, path: str, body: bytes) -> tuple[int, Any, dict[str, str]]:
+        """A place is asked for, bytes are brought there, then the file is shared."""
+        if path == "/api/files.getUploadURLExternal":
+            given = {name: values[0] for name, values in parse_qs(body.decode()).items()}
+            self.uploads["F7"] = (given["filename"], int(given["length"]), b"")
+            return 200, {"ok": True, "upload_url": f"{self.url}/api/upload/v1/F7", "file_id": "F7"}, {}
+        if path.startswith("/api/upload/v1/"):
+            name, length, _ = self.uploads[path.rpartition("/")[2]]
+            self.uploads[path.rpartition("/")[2]] = (name, length, body)
+            return 200, b"OK - 1", {"Content-Type": "text/plain"}
+        given = json.loads(body)
+        name, length, data = self.uploads[given["files"][0]["id"]]
+        if len(data) != length or given["channel_id"] != "D024BE91L":
+            return 200, {"ok": False, "error": "file_update_failed"}, {}
+        with self.lock:
+            self.received[name] = data
+        return 200, {"ok": True, "files": [{"id": "F7", "title": given["files"][0]["title"]}]}, {}
+
     def respond(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, Any, dict[str, str]]:
+        if path.startswith("/api/upload/"):
+            return self._uploaded(path, body)
         if headers.get("authorization") != f"Bearer {TOKEN}":
             return 200, {"ok": False, "error": "invalid_auth"}, {}
+        if path in ("/api/files.getUploadURLExternal", "/api/files.completeUploadExternal"):
+            return self._uploaded(path, body)
         if self.refuse:
             return 429, {"ok": False, "error": "ratelimited"}, {"Retry-After": str(self.refuse.pop())}
         if path.startswith("/api/files/"):
@@ -183,10 +226,19 @@ class WhatsAppPlatform(Platform):
             return 200, {"url": f"{self.url}/v21.0/bytes", "mime_type": "image/jpeg"}, {}
         if path == "/v21.0/bytes":
             return 200, b"picture of WhatsApp", {"Content-Type": "image/jpeg"}
+        if path == "/v21.0/106540352242922/media":
+            assert _fields(body, headers["content-type"]) == {"messaging_product": "whatsapp", "type": "text/plain"}
+            with self.lock:
+                self.received |= _files(body)
+            return 200, {"id": "media99"}, {}
         assert path == "/v21.0/106540352242922/messages"
         given = json.loads(body)
-        sent = {"messaging_product": "whatsapp", "messages": [{"id": self.show(given["text"]["body"])}]}
-        return 200, sent, {}
+        if given["type"] == "document":
+            assert given["document"]["id"] == "media99"
+            said = given["document"]["caption"]
+        else:
+            said = given["text"]["body"]
+        return 200, {"messaging_product": "whatsapp", "messages": [{"id": self.show(said)}]}, {}
 
 
 class DiscordPlatform(Platform):
@@ -213,7 +265,12 @@ class DiscordPlatform(Platform):
         base = "/api/v10/channels/290926798999357250"
         if path == f"{base}/typing":
             return 204, b"", {}
-        given = json.loads(body)
+        if headers["content-type"].startswith("multipart/"):
+            with self.lock:
+                self.received |= _files(body)
+            given = json.loads(_fields(body, headers["content-type"])["payload_json"])
+        else:
+            given = json.loads(body)
         if method == "PATCH":
             with self.lock:
                 self.shown[path.rpartition("/")[2]] = given["content"]
@@ -271,6 +328,9 @@ class TelegramPlatform(Platform):
         if found is None:
             return 401, {"ok": False, "error_code": 401, "description": "Unauthorized"}, {}
         self.calls.append(found[1])
+        if found[1] == "sendDocument":
+            with self.lock:
+                self.received |= _files(body)
         return self._answer(found[1], _fields(body, headers.get("content-type", "")))
 
     def _answer(self, name: str, given: dict[str, str]) -> tuple[int, Any, dict[str, str]]:
@@ -356,9 +416,15 @@ def _fields(body: bytes, kind: str) -> dict[str, str]:
     if kind.startswith("application/json"):
         return {name: str(value) for name, value in json.loads(body).items()}
     if kind.startswith("multipart/"):
-        found = re.findall(rb'name="(\w+)"\r\n(?:Content-Type: text/plain\r\n)?\r\n(.*?)\r\n--', body, re.DOTALL)
+        found = re.findall(rb'name="(\w+)"\r\n(?:Content-Type: [a-z]+/[a-z]+\r\n)?\r\n(.*?)\r\n--', body, re.DOTALL)
         return {name.decode(): value.decode() for name, value in found}
     return {name: values[0] for name, values in parse_qs(body.decode(), keep_blank_values=True).items()}
+
+
+def _files(body: bytes) -> dict[str, bytes]:
+    """The files of a form, by name."""
+    found = re.findall(rb'filename="([^"]+)"\r\n(?:[\w-]+: [^\r]+\r\n)*\r\n(.*?)\r\n--', body, re.DOTALL)
+    return {name.decode(): data for name, data in found}
 
 
 PLATFORMS = (TelegramPlatform, WebhookPlatform, SlackPlatform, WhatsAppPlatform, DiscordPlatform)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from gateways import Gateway, configure, logged, said, sessions, until
 from model_server import ModelServer
 from platforms import SECRET, TOKEN, Platform
@@ -58,6 +59,27 @@ def test_nothing_is_lost_or_doubled(platform: Platform, model: ModelServer, home
     before, after = sessions(home)
     assert [row["content"] for row in before if row["role"] == "user"] == questions[:2]
     assert [row["content"] for row in after if row["role"] == "user"] == questions[2:]
+    archived = home / "sessions" / "archive" / f"{before[0]['session_id']}.jsonl"
+    assert "answer to question two" in archived.read_text()
+
+
+def test_an_export_arrives_as_a_file_and_none_is_left_behind(
+    platform: Platform, model: ModelServer, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(home, model.url, {platform.name: platform.config()})
+    (home / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(home / "tmp"))
+    with Gateway(home) as gateway:
+        platform.gateway = gateway.url
+        ask(platform, 1, "question one")
+        command(platform, 2, "/export")
+        until(lambda: platform.received, "a file")
+        assert gateway.stop() == 0
+    ((name, data),) = platform.received.items()
+    assert name.endswith(".md")
+    assert b"question one" in data
+    assert b"answer to question one" in data
+    assert list((home / "tmp").iterdir()) == []
 
 
 def test_ids_titles_and_keys_are_stored_and_logs_tell_no_secret(
@@ -85,6 +107,25 @@ def test_ids_titles_and_keys_are_stored_and_logs_tell_no_secret(
     assert {"running", "message", "answered", "command", "stopped"} <= {line["event"] for line in lines}
     log = gateway.log.read_text()
     assert not [secret for secret in ("xyzzy", "plugh", "my project", SECRET, TOKEN) if secret in log]
+
+
+def test_a_conversation_gets_a_title_that_a_person_may_change(
+    platform: Platform, model: ModelServer, home: Path
+) -> None:
+    configure(home, model.url, {platform.name: platform.config()})
+    with Gateway(home) as gateway:
+        platform.gateway = gateway.url
+        ask(platform, 1, "question one")
+
+        def title() -> str:
+            with SessionDB(home / "state.db") as db:
+                return db.list_sessions_rich(limit=1)[0]["title"] or ""
+
+        until(lambda: title() == "A scripted title", "a title")
+        command(platform, 2, "/title my project")
+        ask(platform, 3, "question two")
+        assert gateway.stop() == 0
+    assert title() == "my project"
 
 
 def test_a_gateway_killed_in_mid_answer_is_taken_up_by_the_next(

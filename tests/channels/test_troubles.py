@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from gateways import Gateway, configure, said, sessions, until
+from gateways import Gateway, configure, logged, said, sessions, until
 from model_server import ModelServer
 from platforms import HOOK, SECRET, TelegramPlatform, WebhookPlatform, posted, timed_headers
 
@@ -78,6 +78,23 @@ def test_two_gateways_serve_one_store(model: ModelServer, home: Path) -> None:
     for rows in sessions(home):
         talk = [row for row in rows if row["role"] in ("user", "assistant") and not row["injected"]]
         assert talk[-1]["content"] == "answer to " + talk[-2]["content"]
+
+
+def test_gateways_are_stopped_together(model: ModelServer, home: Path) -> None:
+    """Their turns have the same seconds to end, not one after the other."""
+    with WebhookPlatform() as hook:
+        configure(home, model.url, {"webhook": hook.config()}, gateway={"grace_seconds": 3, "interval": 60})
+        model.pause = 20.0
+        with Gateway(home) as first, Gateway(home) as second:
+            for number, gateway in enumerate((first, second)):
+                body = json.dumps(hook.payload(number, "hello") | {"chat": {"id": f"c{number}"}}).encode()
+                assert posted(f"{gateway.url}/webhook", body, timed_headers(SECRET, "v1", HOOK, body)) == 200
+            until(lambda: len(model.asked) == 2, "the model is asked")
+            assert program(home, "gateway", "stop").stdout == "2 gateways ended.\n"
+            stopping = [line["at"] for line in logged(first) if line["event"] == "stopping"]
+            assert len(stopping) == 2
+            assert stopping[1] - stopping[0] < 2.0
+    assert [row["finish_reason"] for rows in sessions(home) for row in rows] == [None, "interrupted"] * 2
 
 
 def test_a_second_poller_stands_by_and_takes_over(model: ModelServer, home: Path) -> None:

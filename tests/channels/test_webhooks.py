@@ -101,6 +101,49 @@ def test_slack_proves_its_address_and_its_retries_and_mentions_count_once(start:
     assert said(home, "user") == ["hello"]
 
 
+def test_slack_takes_slash_commands_and_commands_behind_a_mention(start: Start, home: Path) -> None:
+    with SlackPlatform() as slack:
+        gateway = start(slack)
+        slack.say(1, "hello")
+        until(lambda: slack.heard() == ["answer to hello"], "an answer")
+        assert [slack.commanded(2, "/title", "my project") for _ in range(2)] == [200, 200]
+        until(lambda: len(slack.heard()) == 2, "an answer to the command")
+        assert slack.commanded(3, "/title", "forged", trigger_id="") == 400
+        message = slack.payload(4, "<@U0LAN0Z89> /title")
+        bot = {"team_id": "T061EG9R6", "user_id": "U0LAN0Z89", "is_bot": True}
+        assert slack.send({**message, "authorizations": [bot]}) == 200
+        until(lambda: len(slack.heard()) == 3, "an answer to the mention")
+        assert gateway.stop() == 0
+    assert slack.heard()[1:] == ["This session is called 'my project' now.", "This session is called 'my project'."]
+    assert said(home, "user") == ["hello"]
+
+
+def test_slack_marks_are_taken_off_what_comes_and_put_on_what_goes(
+    start: Start, model: ModelServer, home: Path
+) -> None:
+    with SlackPlatform() as slack:
+        gateway = start(slack)
+        written = "is <https://example.com/a?b=1&amp;c=2|example.com> &lt;b&gt; in <#C1|general>?"
+        meant = "is https://example.com/a?b=1&c=2 <b> in #general?"
+        model.long[meant] = "<!channel> & <b>"
+        slack.say(1, written)
+        until(lambda: "&lt;!channel&gt; &amp; &lt;b&gt;" in slack.heard(), f"an answer; {slack.heard()}")
+        assert gateway.stop() == 0
+    assert (said(home, "user"), said(home, "assistant")) == ([meant], ["<!channel> & <b>"])
+
+
+def test_reactions_are_no_messages(start: Start, home: Path) -> None:
+    with WhatsAppPlatform() as whatsapp:
+        gateway = start(whatsapp)
+        reaction = {"message_id": "wamid.1", "emoji": "👍"}
+        sent = {"from": "16505551234", "id": "wamid.2", "timestamp": "1", "type": "reaction", "reaction": reaction}
+        assert whatsapp.send(whatsapp.around(sent)) == 200
+        whatsapp.say(3, "hello")
+        until(lambda: whatsapp.heard() == ["answer to hello"], "one answer")
+        assert gateway.stop() == 0
+    assert said(home, "user") == ["hello"]
+
+
 def test_slack_is_left_alone_as_long_as_it_asks(start: Start) -> None:
     with SlackPlatform() as slack:
         start(slack)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from chat_helpers import Ear, exchange, stored
@@ -15,6 +17,7 @@ from sessiondb.chat.desk import Desk, Outcome
 from sessiondb.chat.loop import Agent
 from sessiondb.chat.own import OwnDesk
 from sessiondb.chat.settings import Settings
+from sessiondb.gateway.desk import ChatDesk
 from sessiondb.gateway.keys import Source
 from sessiondb.gateway.router import Router
 from sessiondb.gateway.scope import Scope
@@ -237,28 +240,6 @@ class TestLooking:
         assert told(line, desk) == "Nothing was said yet."
 
 
-class ChatDesk:
-    """A desk of a chat, as a gateway has one."""
-
-    def __init__(self, router: Router, source: Source) -> None:
-        self.router, self.source = router, source
-        self.db, self.scope = router.db, router.scope(source)
-        self.transcripts = router.transcripts
-
-    @property
-    def session_id(self) -> str | None:
-        return self.router.resolve(self.source).session_id
-
-    def begin(self, reason: str) -> str:
-        return self.router.reset(self.source, reason).session_id
-
-    def switch(self, session_id: str) -> None:
-        self.router.switch(self.source, session_id)
-
-    def title_later(self, title: str) -> None:
-        raise AssertionError("a chat has its session")
-
-
 @pytest.fixture
 def router(db: SessionDB, tmp_path: Path) -> Router:
     return Router(db, transcripts=Transcripts(tmp_path / "sessions"))
@@ -270,6 +251,18 @@ def chat(router: Router, chat_id: str, *texts: str) -> ChatDesk:
         with router.receive(source, text).turn as turn:  # type: ignore[union-attr]
             turn.append([{"role": "assistant", "content": f"{text}, yes"}])
     return ChatDesk(router, source)
+
+
+def answered(router: Router, agent: Agent, endpoint: ChatEndpoint, arguments: dict[str, Any]) -> Any:
+    """What session_search tells the model that works for the person in chat 1."""
+    call = [tool_call("session_search", json.dumps(arguments))]
+    endpoint.reply = lambda request: "done" if request["messages"][-1]["role"] == "tool" else call
+    turn = router.receive(Source("telegram", chat_id="1", user_id="user1"), "look it up").turn
+    assert turn is not None
+    session_id = turn.session_id
+    turn.end(agent.answer(turn, Ear(), threading.Event()).last_words)
+    results = [text for role, text in stored(router.db, session_id) if role == "tool"]
+    return json.loads(results[-1])
 
 
 class TestInChats:
@@ -297,6 +290,56 @@ class TestInChats:
         assert len(results) == 3
         assert not any("secret" in text for text in results)
         assert stored(db, arrival.session_id)[-1] == ("assistant", "none")
+
+    def test_the_model_asks_as_finely_as_of_the_whole_store(
+        self, router: Router, db: SessionDB, agent: Agent, endpoint: ChatEndpoint
+    ) -> None:
+        ann = chat(router, "1", "the frobnicator squeaks", "oil the frobnicator", "it is quiet now")
+        old = ann.session_id or ""
+        told("/new", ann)
+        chat(router, "2", "another frobnicator")
+        hits = answered(router, agent, endpoint, {"query": "which frobnicator makes noise?", "role_filter": "user"})
+        assert [each["session_id"] for each in hits["results"]] == [old]
+        assert hits["results"][0]["role"] == "user"
+        assert "it is quiet now" in str(hits["results"][0]["messages"])
+        middle = db.get_messages(old)[2]["id"]
+        around = answered(router, agent, endpoint, {"session_id": old, "around_message_id": middle, "window": 1})
+        assert [each["content"] for each in around["messages"]] == [
+            "the frobnicator squeaks, yes", "oil the frobnicator", "oil the frobnicator, yes",
+        ]  # fmt: skip
+        assert answered(router, agent, endpoint, {"query": "frobnicator", "source": "cli"})["results"] == []
+        assert answered(router, agent, endpoint, {"query": "frobnicator", "until": "2001-01-01"})["results"] == []
+        assert "unknown argument 'colour'" in answered(router, agent, endpoint, {"colour": "red"})["error"]
+
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            {"query": "frobnicator"},
+            {"query": "source:telegram frobnicator"},
+            {"query": "who has a secret?", "sort": "newest", "limit": 10},
+            {"query": "secret", "source": "telegram", "role_filter": "user,assistant"},
+            {"kind": "path"},
+            {"query": "chat:1 secret"},
+            {"limit": 10},
+        ],
+    )
+    def test_no_wish_shows_another_chat(
+        self, router: Router, agent: Agent, endpoint: ChatEndpoint, asked: dict[str, Any]
+    ) -> None:
+        chat(router, "2", "my secret frobnicator is in /opt/secret")
+        found = answered(router, agent, endpoint, asked)
+        assert found["success"]
+        assert "secret" not in str(found["results"])
+
+    def test_no_message_of_another_chat_is_read_around(
+        self, router: Router, db: SessionDB, agent: Agent, endpoint: ChatEndpoint
+    ) -> None:
+        theirs = chat(router, "2", "my secret").session_id or ""
+        ours = chat(router, "1", "hello").session_id or ""
+        message = db.get_messages(theirs)[0]["id"]
+        for session_id in (theirs, ours):
+            found = answered(router, agent, endpoint, {"session_id": session_id, "around_message_id": message})
+            assert (found["success"], "secret" in str(found)) == (False, False)
 
     def test_new_archives_the_transcript_too(self, router: Router, db: SessionDB, tmp_path: Path) -> None:
         ann = chat(router, "1", "one")

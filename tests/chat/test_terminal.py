@@ -23,6 +23,12 @@ PATIENCE = 30.0
 PROMPT = "● "
 
 
+def _sat_down() -> None:
+    """The terminal is theirs, and Ctrl-C means something: who runs tests in the background has it ignored."""
+    os.close(os.open(os.ttyname(0), os.O_RDWR))
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Person:
     """Somebody at a terminal: types, reads, presses keys."""
 
@@ -31,7 +37,7 @@ class Person:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "sessiondb", *arguments],
             stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True,
-            preexec_fn=lambda: os.close(os.open(os.ttyname(0), os.O_RDWR)), cwd=environment["HOME"],
+            preexec_fn=_sat_down, cwd=environment["HOME"],
         )  # fmt: skip
         os.close(theirs)
         self.shown = ""
@@ -241,6 +247,62 @@ class TestAtATerminal:
         again.reads(PROMPT)
         again.types("\x1b[A\n")
         again.reads("Nothing was said yet.")
+
+    def test_a_message_of_several_lines_is_remembered_as_one_even_by_a_chat_that_is_killed(
+        self, sit: Sit, home: Path, stored: Callable[[], list[Any]]
+    ) -> None:
+        person = sit()
+        person.says("one \\")
+        person.reads("… ")
+        person.types('"two"\n')
+        person.reads("An answer")
+        person.process.kill()
+        person.process.wait()
+        again = sit()
+        again.reads(PROMPT)
+        again.types("\x1b[A\n")
+        again.reads("An answer")
+        again.leaves()
+        assert [text for role, text in stored() if role == "user"] == ['one \n"two"'] * 2
+        assert (home / "chat_history").stat().st_mode & 0o777 == 0o600
+
+    def test_words_are_not_torn_at_the_edge(self, sit: Sit, endpoint: ChatEndpoint) -> None:
+        endpoint.reply = lambda request: ["frob", "nicator "] * 12
+        person = sit()
+        person.says("hello")
+        # The beginning of a word that does not fit is taken back.
+        shown = re.sub("[a-z]+\b+ +\n", "\n", person.reads("\n\n" + PROMPT))
+        assert max(len(line) for line in shown.split("\n")) < 80
+        assert shown.count("frobnicator") == 12
+
+    @pytest.mark.parametrize(
+        ("trouble", "told"),
+        [
+            ({"status": 503, "body": b"{}"}, "did not answer: status 503"),
+            ({"body": b"<html>hello</html>"}, "what came is no stream of an answer"),
+            ({"reply": lambda request: ["half", BREAK]}, "the answer broke off"),
+            ({"delay": 1.5}, "did not answer: APITimeoutError"),
+        ],
+    )
+    def test_whatever_an_endpoint_does_is_told_in_one_sentence(
+        self, sit: Sit, home: Path, endpoint: ChatEndpoint, stored: Callable[[], list[Any]],
+        trouble: dict[str, Any], told: str,
+    ) -> None:  # fmt: skip
+        config = home / "config.yaml"
+        config.write_text(config.read_text().replace("timeout: 5", "timeout: 0.5"))
+        for name, value in trouble.items():
+            setattr(endpoint, name, value)
+        person = sit()
+        person.says("hello?")
+        shown = person.reads("nothing is lost, /retry asks again")
+        assert told in shown
+        assert len(shown.split("sessiondb: ")) == 2
+        assert "no whole answer" not in shown
+        endpoint.status, endpoint.body, endpoint.delay, endpoint.reply = 200, None, 0.0, lambda request: "whole"
+        person.says("/retry")
+        person.reads("◆ whole")
+        person.leaves()
+        assert stored() == [("user", "hello?"), ("assistant", "whole")]
 
     def test_an_endpoint_that_fails_is_told_and_asked_again(
         self, sit: Sit, endpoint: ChatEndpoint, stored: Callable[[], list[Any]]

@@ -98,6 +98,9 @@ class Lineage(Messages):
         now = self._clock()
         fields: dict[str, Any] = {name: session.get(name) for name in _FORKED}
         fields |= {"parent_session_id": session_id, "relation": "fork", "metadata": session["metadata"]}
+        if source in (None, session["source"]):
+            # A copy belongs to the same chat; without its key nobody there would see it.
+            fields["session_key"] = session["session_key"]
         values = session_values(self._new_id(new_id, now), source or session["source"], now, fields)
         if not self.provider.create_session(values, self._copies(session_id, at_message)):
             raise AlreadyExists(f"session {values['id']!r} exists; give another new_id")

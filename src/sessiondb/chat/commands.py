@@ -51,7 +51,7 @@ def _quit(desk: Desk, words: str, agent: Agent | None) -> Outcome:
 
 
 COMMANDS = (
-    Command("new", "", "Begin anew; the session and its transcript go into the archive.", keeping.new),
+    Command("new", "", "Begin anew; session and transcript go into the archive.", keeping.new),
     Command("reset", "", "Begin anew; the session stays in the list.", keeping.reset),
     Command("title", "[TITLE]", "Name this session, or show its name.", keeping.title),
     Command("sessions", "", "Your sessions, the last active first.", looking.sessions),

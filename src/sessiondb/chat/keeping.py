@@ -97,8 +97,6 @@ def fork(desk: Desk, words: str, agent: Agent | None) -> Outcome:
     wanted = desk.db.sanitize_title(words) if words else None
     original = desk.scope.get(current)
     copy = desk.db.fork_session(current)
-    # A copy belongs to the same chat; without its key nobody there would see it.
-    desk.db.update_session(copy, session_key=original["session_key"])
     if wanted:
         desk.scope.rename(copy, wanted)
     elif original["title"]:

@@ -16,16 +16,14 @@ from ..jsontext import dumps
 from ..llm import Endpoint
 from ..tools import session_search
 from ..tools.summaries import Summaries
+from .scoped import scoped_search
 from .talk import Talk
 
 if TYPE_CHECKING:
     from ..db import SessionDB
-    from ..gateway.scope import Scope
 
 Handler = Callable[[dict[str, Any], Talk], str]
 Tools = Mapping[str, tuple[Mapping[str, Any], Handler]]
-
-_HITS, _MESSAGES, _LONGEST = 8, 40, 1000
 
 
 def recall(db: SessionDB, endpoint: Endpoint | None) -> tuple[Mapping[str, Any], Handler]:
@@ -35,39 +33,9 @@ def recall(db: SessionDB, endpoint: Endpoint | None) -> tuple[Mapping[str, Any],
         if talk.scope.is_everything:
             summarize = Summaries(endpoint) if endpoint else None
             return session_search.handle(db, arguments, current_session_id=talk.session_id, summarize=summarize)
-        return dumps(_within(talk.scope, arguments, talk.session_id))
+        return dumps(scoped_search(talk.scope, arguments, talk.session_id, db._clock()))
 
     return session_search.SCHEMA, handle
-
-
-def _within(scope: Scope, arguments: Mapping[str, Any], current: str) -> dict[str, Any]:
-    """The same questions, asked of what one person may see; the finer wishes are for the whole store."""
-    query, session_id = arguments.get("query"), arguments.get("session_id")
-    if session_id:
-        session = scope.find(str(session_id))
-        rows = scope.messages(session["id"], limit=_MESSAGES, newest=True)
-        told = [{"id": row["id"], "role": row["role"], "content": _short(row["content"])} for row in rows]
-        return {"success": True, "mode": "read", **_named(session), "messages": told}
-    if query:
-        # The present conversation is before the model anyway.
-        hits = [hit for hit in scope.search(str(query), limit=4 * _HITS) if hit["session_id"] != current][:_HITS]
-        told = [
-            {"session_id": hit["session_id"], "message_id": hit["id"], "title": hit["title"], "snippet": hit["snippet"]}
-            for hit in hits
-        ]
-        return {"success": True, "mode": "discover", "results": told, "count": len(told)}
-    others = [row for row in scope.sessions(limit=_HITS) if row["id"] != current]
-    recent = [{**_named(row), "preview": row["preview"]} for row in others]
-    return {"success": True, "mode": "recent", "results": recent, "count": len(recent)}
-
-
-def _named(session: Mapping[str, Any]) -> dict[str, Any]:
-    return {"session_id": session["id"], "title": session["title"]}
-
-
-def _short(content: Any) -> str:
-    text = content if isinstance(content, str) else dumps(content)
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
 
 
 def run(tools: Tools, call: Mapping[str, Any], talk: Talk, *, timeout: float, stop: threading.Event) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import sys
@@ -74,6 +75,8 @@ class _Host:
         home = Path(config.home_directory(os.environ))
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.keyboard = Keyboard(home / "chat_history", self._candidates)
+        # What goes wrong is told on the screen, once; without a handler the logs would be there, too.
+        logging.getLogger("sessiondb").addHandler(logging.NullHandler())
         if row is not None:
             resume.show(db, row)
         elif self.keyboard.interactive:
@@ -85,7 +88,6 @@ class _Host:
                 if line.strip() and not self._tried(line):
                     break
         finally:
-            self.keyboard.close()
             self._leave()
 
     def _typed(self) -> str | None:

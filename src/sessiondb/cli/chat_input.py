@@ -5,6 +5,7 @@ A backslash at the end of a line goes on in the next; pasted text arrives whole,
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -31,13 +32,12 @@ class Keyboard:
 
     def read(self) -> str | None:
         lines: list[str] = []
-        while True:
-            line = self._line(MORE if lines else PROMPT)
-            if line is None:
-                return "\n".join(lines) or None
-            if not line.endswith("\\"):
-                return "\n".join([*lines, line])
+        while (line := self._line(MORE if lines else PROMPT)) is not None and line.endswith("\\"):
             lines.append(line[:-1])
+        message = "\n".join(lines if line is None else [*lines, line])
+        if self.interactive and message.strip():
+            self._remember(message)
+        return None if line is None and not message else message
 
     def _line(self, prompt: str) -> str | None:
         if not self.interactive:
@@ -55,23 +55,50 @@ class Keyboard:
         readline.set_completer(self._completed)
         readline.parse_and_bind("tab: complete")
         readline.parse_and_bind("set enable-bracketed-paste on")
-        readline.set_history_length(_LONGEST_HISTORY)
-        if self._history.exists():
-            readline.read_history_file(self._history)
+        # A message of several lines is remembered as one.
+        readline.set_auto_history(False)
+        for message in _kept(self._history):
+            readline.add_history(message)
+
+    def _remember(self, message: str) -> None:
+        """For now and the next time, at once: nobody knows how this time ends."""
+        import readline
+
+        readline.add_history(message)
+        # What was typed may be private: nobody else reads it.
+        descriptor = os.open(self._history, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        with open(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(_written(message) + "\n")
 
     def _completed(self, text: str, number: int) -> str | None:
         found = [each for each in self._candidates(text) if each.startswith(text)]
         return found[number] if number < len(found) else None
 
-    def close(self) -> None:
-        """Keep what was typed for the next time."""
-        if not self.interactive:
-            return
-        import readline
 
-        # What was typed may be private: nobody else reads it.
-        os.close(os.open(self._history, os.O_WRONLY | os.O_CREAT, 0o600))
-        readline.write_history_file(self._history)
+def _kept(history: Path) -> list[str]:
+    """What was typed before, the last thousand messages; a file that grew beyond twice as many is made shorter."""
+    if not history.exists():
+        return []
+    lines = history.read_text("utf-8", "surrogateescape").splitlines()
+    if len(lines) > 2 * _LONGEST_HISTORY:
+        draft = history.with_suffix(".tmp")
+        draft.touch(0o600)
+        draft.write_text("\n".join(lines[-_LONGEST_HISTORY:]) + "\n", "utf-8", "surrogateescape")
+        draft.replace(history)
+    return [_read(line) for line in lines[-_LONGEST_HISTORY:]]
+
+
+def _written(message: str) -> str:
+    """On one line: as it is, or as JSON."""
+    plain = len(message.splitlines()) == 1 and not message.startswith('"')
+    return message if plain else json.dumps(message)
+
+
+def _read(line: str) -> str:
+    try:
+        return str(json.loads(line)) if line.startswith('"') else line
+    except ValueError:
+        return line
 
 
 def _coloured(prompt: str) -> str:

@@ -7,6 +7,7 @@ import sys
 from ..chat.talk import Reply
 from . import ink, output, terminal
 from .conversation import mark
+from .flowing import Flow
 from .text import cut, line, safe, wrapped
 
 _ENDS = {
@@ -21,16 +22,19 @@ class Screen:
 
     def __init__(self) -> None:
         self._in_text = False
+        self._flow = Flow()
 
     def text(self, piece: str) -> None:
+        columns = terminal.columns()
         if not self._in_text:
             piece = piece.lstrip("\n")
             if not piece:
                 return
-            if terminal.is_terminal(sys.stdout):
+            if columns is not None:
                 output.say(mark("assistant"), " ", end="")
+                self._flow = Flow(2)
             self._in_text = True
-        output.say(piece, end="")
+        output.put(safe(piece) if columns is None else self._flow.add(safe(piece), columns))
         sys.stdout.flush()
 
     def tool_begins(self, name: str, arguments: str) -> None:

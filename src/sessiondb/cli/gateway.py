@@ -93,8 +93,8 @@ def _stop(timeout: int) -> None:
     if not found:
         output.say("No gateway is running.")
         return
-    left = [each.pid for each in found if not processes.stop(_home(), each, timeout)]
+    left = processes.stop(_home(), found, timeout)
     if left:
-        pids = ", ".join(map(str, left))
+        pids = ", ".join(str(each.pid) for each in left)
         raise Busy(f"still there after {timeout} seconds: {pids}; wait for its turns, or end it with kill")
     output.say(f"{output.count(len(found), 'gateway')} ended.")

@@ -18,8 +18,12 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 def say(*pieces: str, end: str = "\n") -> None:
     """Print the pieces one after the other; nothing in them can command the terminal, and an `Ink` gets its style."""
-    text = "".join(map(rendered, pieces))
-    print(text if text.isascii() or _speaks_unicode() else text.translate(_PLAIN), end=end)
+    put("".join(map(rendered, pieces)) + end)
+
+
+def put(text: str) -> None:
+    """Print what is safe already, in the letters that the locale has."""
+    print(text if text.isascii() or _speaks_unicode() else text.translate(_PLAIN), end="")
 
 
 def _speaks_unicode() -> bool:

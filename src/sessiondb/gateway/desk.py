@@ -12,6 +12,8 @@ class ChatDesk:
     def __init__(self, router: Router, source: Source) -> None:
         self.db, self._router, self._source = router.db, router, source
         self.scope = router.scope(source)
+        # /new puts the transcript into the archive, too.
+        self.transcripts = router.transcripts
 
     @property
     def session_id(self) -> str | None:

@@ -86,12 +86,14 @@ class Host:
         web: WebServer | None = None,
         streaming: Streaming = _STREAMING,
         interval: float = 15.0,
+        exchanged: Callable[[str], object] = lambda session_id: None,
     ) -> None:
+        """`exchanged` hears the session of each question that was answered."""
         self.router, self.agent, self.obey, self.streaming = router, agent, obey, streaming
         self.channels = {each.name: each for each in channels}
         self.counts = {each.name: Counts() for each in channels}
         self.web = web or WebServer()
-        self._interval = interval
+        self._interval, self._exchanged = interval, exchanged
         self._lock = Lock()
         self._lanes: dict[str, RLock] = {}
         self._working: dict[str, _Work] = {}
@@ -217,6 +219,10 @@ class Host:
             channel.send_file(to, file, file.name)
         except NotSupported as exc:
             channel.send(to, str(exc))
+        finally:
+            # A copy of what somebody said must not stay behind.
+            file.unlink()
+            file.parent.rmdir()
 
     def _quietly(self, channel: Channel, send: Callable[[], Any]) -> None:
         counts = self.counts[channel.name]
@@ -265,6 +271,8 @@ class Host:
         fields = {"session": session_id, "turn": turn.token, "finish": reply.finish}
         logger.info("answered", extra={"fields": {**fields, "seconds": round(time.monotonic() - work.began, 3)}})
         self._deliver(work, stream, session_id, answer_key, wording.told(reply))
+        if reply.finish == "stop":
+            self._exchanged(session_id)
         return following
 
     def _deliver(self, work: _Work, stream: Stream, session_id: str, answer_key: str, text: str) -> None:

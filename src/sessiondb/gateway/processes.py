@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from http.client import HTTPException
 from pathlib import Path
@@ -69,15 +69,19 @@ def health(process: Process) -> dict[str, Any] | None:
     return told if isinstance(told, dict) and told.get("pid") == process.pid else None
 
 
-def stop(home: str, process: Process, timeout: float) -> bool:
-    """Ask a process to end, and wait; whether it did. Nobody is asked who does not say that it is a gateway."""
-    if health(process) is None:
-        return not is_there(process.pid)
-    os.kill(process.pid, signal.SIGTERM)
+def stop(home: str, found: Iterable[Process], timeout: float) -> list[Process]:
+    """Ask processes to end, all at once, and wait; those that are still there.
+
+    Nobody is asked who does not say that it is a gateway.
+    """
+    left = [process for process in found if is_there(process.pid)]
+    for process in left:
+        if health(process) is not None:
+            os.kill(process.pid, signal.SIGTERM)
     deadline = time.monotonic() + timeout
-    while _runs(home, process) and time.monotonic() < deadline:
+    while any(_runs(home, process) for process in left) and time.monotonic() < deadline:
         time.sleep(0.05)
-    return not _runs(home, process)
+    return [process for process in left if _runs(home, process)]
 
 
 def _runs(home: str, process: Process) -> bool:

@@ -5,12 +5,14 @@ Fails closed: whoever is not known sees nothing. In rooms where others read alon
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 from ..db import SessionDB
 from ..errors import Invalid, NotFound, TitleTaken
-from ..models import Filter, ListedSession, MessageRow, Page, SearchHit
+from ..models import Filter, ListedSession, MessageFilter, MessageRow, Page, SearchHit
+from ..search.recall import Recalled, ranked
 from ..titles import clean, lineage_number
 from . import titling
 from .keys import DM, Key
@@ -79,6 +81,18 @@ class Scope:
         rows = self._listed(replace(self._where, ids=tuple({hit["session_id"] for hit in hits})))
         titles = {row["id"]: row["title"] for row in rows}
         return [{**hit, "title": titles.get(hit["session_id"])} for hit in hits]
+
+    def narrowed(self, sources: Sequence[str] = (), tags: Sequence[str] = ()) -> Scope:
+        """The part of it that has these sources and tags."""
+        where = replace(self._where, tags=(*self._where.tags, *tags))
+        if sources:
+            known = self._where.sources
+            where = replace(where, sources=tuple(each for each in sources if known is None or each in known))
+        return Scope(self._db, where, self._titles_of)
+
+    def recall(self, question: str, limit: int, messages: MessageFilter) -> list[Recalled]:
+        """Messages that answer a question best, those with some of its words included."""
+        return list(ranked(self._db, question, limit, self._where, messages))
 
     def get(self, session_id: str) -> ListedSession:
         """A session by its id. Raises NotFound, with the same words for one that is not there and one of others."""

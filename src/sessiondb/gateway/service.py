@@ -28,6 +28,7 @@ from ..config import home_directory
 from ..config_file import ConfigFile, read
 from ..db import SessionDB
 from ..errors import Invalid, SessionDBError
+from ..titling import Titler
 from . import processes, streaming
 from .channels.base import Channel
 from .channels.web import Request, Response, WebServer, answer
@@ -36,6 +37,8 @@ from .settings import GATEWAY, open_router
 from .watcher import Watcher
 
 logger = logging.getLogger("sessiondb.gateway.service")
+# Seconds that a title on its way may take at the end.
+_LAST_TITLE = 3.0
 NO_CHANNEL = "no channel is configured; add one to `channels` in config.yaml, as docs/channels.md shows"
 
 
@@ -70,11 +73,14 @@ class Service:
         agent = Agent.from_config(db, env=env)
         router = open_router(db, env=env)
         web = WebServer(host, port, largest=given.get("largest_body", 4 * 1024 * 1024))
+        self._titler = Titler(db, agent.endpoint)
         self.host = Host(
             router, agent, channels_of(file),
             obey=partial(obey, agent=agent), web=web,
             streaming=streaming.Streaming(**file.part("streaming", streaming.KEYS)),
             interval=given.get("interval", 15.0),
+            # The number that the store puts behind a title would tell of somebody else's.
+            exchanged=self._titler.after_exchange if router.titles == "store" else str,
         )  # fmt: skip
         self._watcher = Watcher(router)
         self._stopping = Flag()
@@ -109,6 +115,7 @@ class Service:
         logger.info("stopping", extra={"fields": {"turns": self.host.turns}})
         self.host.stop(self.grace)
         self._watcher.stop()
+        self._titler.wait(_LAST_TITLE)
         self._health.stop()
         if self._file is not None:
             self._file.unlink(missing_ok=True)

@@ -70,15 +70,12 @@ class Discord(Webhook):
 
     def send_file(self, to: Source, path: Path, caption: str) -> str:
         """As one body of two parts: what is said, and the file."""
-        mark = "sessiondb-part"
         said = json.dumps({"content": caption, "allowed_mentions": {"parse": []}})
-        parts = [
-            ('form-data; name="payload_json"\r\nContent-Type: application/json', said.encode()),
-            (f'form-data; name="files[0]"; filename="{path.name}"', path.read_bytes()),
-        ]
-        lines = [f"--{mark}\r\nContent-Disposition: {head}\r\n\r\n".encode() + data + b"\r\n" for head, data in parts]
-        body = b"".join(lines) + f"--{mark}--\r\n".encode()
-        headers = {**self._authorized, "Content-Type": f"multipart/form-data; boundary={mark}"}
+        body, kind = outward.multipart(
+            ('name="payload_json"\r\nContent-Type: application/json', said.encode()),
+            (f'name="files[0]"; filename="{path.name}"', path.read_bytes()),
+        )
+        headers = {**self._authorized, "Content-Type": kind}
         url = f"{self._base}/{self._messages(to)}"
         return str(outward.patiently(lambda: outward.send(url, body, headers)).get("id", ""))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Mapping
 from http.client import HTTPException
@@ -52,6 +53,16 @@ def fetch(url: str, headers: Mapping[str, str], body: bytes | None = None, metho
     if len(data) > LARGEST_FILE:
         raise NotDelivered("the platform answered with more than is taken", final=True)
     return data
+
+
+def multipart(*parts: tuple[str, bytes]) -> tuple[bytes, str]:
+    """A body of several parts, each with what stands behind `form-data; `; and its content type."""
+    # Drawn anew, so that no part can hold it.
+    mark = os.urandom(16).hex()
+    lines = [
+        f"--{mark}\r\nContent-Disposition: form-data; {head}\r\n\r\n".encode() + data + b"\r\n" for head, data in parts
+    ]
+    return b"".join(lines) + f"--{mark}--\r\n".encode(), f"multipart/form-data; boundary={mark}"
 
 
 def retry_after(value: str | None) -> float | None:

@@ -1,9 +1,13 @@
-"""Slack by its Events API: requests signed `v0`, answers through chat.postMessage and chat.update."""
+"""Slack by its Events API and its slash commands: requests signed `v0`, answers through chat.postMessage and update."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import html
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, ClassVar
+from urllib.parse import parse_qs, urlencode
 
 from ...config_file import Check, text
 from ..keys import DM, Source
@@ -16,6 +20,7 @@ BASE_URL = "https://slack.com/api"
 FILES = "https://files.slack.com/"
 _HEADERS = ("X-Slack-Request-Timestamp", "X-Slack-Signature")
 # Of the subtypes of messages those that somebody wrote; edits, joins and the like are not.
+_MARKED = re.compile(r"<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>")
 _WRITTEN = (None, "file_share", "thread_broadcast", "me_message")
 
 
@@ -35,6 +40,10 @@ class Slack(Channel):
 
     def handle(self, request: Request) -> Response:
         signing.check_timed(request, self.settings["signing_secret"], "v0", _HEADERS)
+        if _is_form(request):
+            self._intake.take(self.command(request.body))
+            # What is answered here would be shown; the answer comes as a message.
+            return Response(body=b"", kind="text/plain")
         given = request.json()
         if given.get("type") == "url_verification":
             return answer({"challenge": str(given.get("challenge", ""))})
@@ -59,7 +68,18 @@ class Slack(Channel):
         media = tuple(self._file(each) for each in files if isinstance(each, dict))
         team = word(given.get("team_id")) or ""
         details = {"event_id": word(given.get("event_id"))}
-        return Event(source, str(said.get("text") or ""), f"slack:{team}:{channel}:{stamp}", stamp, media, details)
+        return Event(source, _addressed(given, said), f"slack:{team}:{channel}:{stamp}", stamp, media, details)
+
+    def command(self, body: bytes) -> Event:
+        """A slash command that the app has registered: Slack's own line takes no other."""
+        given = {name: values[0] for name, values in parse_qs(body.decode("utf-8", "replace")).items()}
+        channel, user, trigger = given.get("channel_id"), given.get("user_id"), given.get("trigger_id")
+        if not channel or not user or not trigger or not given.get("command"):
+            raise Refused(400, "a command without command, channel_id, user_id or trigger_id")
+        is_dm = given.get("channel_name") == "directmessage" or channel.startswith("D")
+        source = Source(self.name, DM if is_dm else "group", channel, user_id=user)
+        written = f"{given['command']} {plain(given.get('text', ''))}".strip()
+        return Event(source, written, f"slack:{given.get('team_id', '')}:{trigger}", trigger)
 
     def _file(self, given: dict[str, Any]) -> Media:
         url, mime = str(given.get("url_private") or ""), word(given.get("mimetype"))
@@ -71,14 +91,41 @@ class Slack(Channel):
 
     def send(self, to: Source, text: str) -> str:
         thread = {"thread_ts": to.thread_id} if to.thread_id else {}
-        return str(self._call("chat.postMessage", {"channel": to.chat_id, "text": text, **thread}).get("ts", ""))
+        document = {"channel": to.chat_id, "text": escaped(text), **thread}
+        return str(self._call("chat.postMessage", document).get("ts", ""))
 
     def edit(self, to: Source, message_id: str, text: str) -> None:
-        self._call("chat.update", {"channel": to.chat_id, "ts": message_id, "text": text})
+        self._call("chat.update", {"channel": to.chat_id, "ts": message_id, "text": escaped(text)})
+
+    def measure(self, text: str) -> int:
+        return len(escaped(text))
+
+    def send_file(self, to: Source, path: Path, caption: str) -> str:
+        """Ask for a place, bring the bytes there, and tell the chat."""
+        data = path.read_bytes()
+        place = self._form("files.getUploadURLExternal", {"filename": path.name, "length": str(len(data))})
+        url, number = str(place.get("upload_url") or ""), str(place.get("file_id") or "")
+        if not url.startswith((FILES, self._base + "/")):
+            raise NotDelivered("a place for files that is not Slack's", final=True)
+        outward.patiently(lambda: outward.fetch(url, {"Content-Type": "application/octet-stream"}, data))
+        thread = {"thread_ts": to.thread_id} if to.thread_id else {}
+        files = [{"id": number, "title": path.name}]
+        told = {"channel_id": to.chat_id, "initial_comment": escaped(caption), "files": files, **thread}
+        self._call("files.completeUploadExternal", told)
+        return number
+
+    def _form(self, method: str, fields: dict[str, str]) -> dict[str, Any]:
+        """A method that takes a form."""
+        headers = {**self._authorized, "Content-Type": "application/x-www-form-urlencoded"}
+        body = urlencode(fields).encode()
+        return self._patiently(lambda: outward.send(f"{self._base}/{method}", body, headers))
 
     def _call(self, method: str, document: dict[str, Any]) -> dict[str, Any]:
+        return self._patiently(lambda: outward.post(f"{self._base}/{method}", document, self._authorized))
+
+    def _patiently(self, ask: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         def attempt() -> dict[str, Any]:
-            found = outward.post(f"{self._base}/{method}", document, self._authorized)
+            found = ask()
             if not found.get("ok"):
                 raise NotDelivered(f"Slack refused: {found.get('error', 'no reason given')}", final=True)
             return found
@@ -92,3 +139,36 @@ class Slack(Channel):
     @property
     def _authorized(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.settings['token']}"}
+
+
+def _is_form(request: Request) -> bool:
+    kind = request.header("Content-Type")
+    return kind.startswith("application/x-www-form-urlencoded") and not request.body.startswith(b"{")
+
+
+def plain(text: str) -> str:
+    """What a person typed: addresses without their marks, and the three signs that Slack writes as entities."""
+    return html.unescape(_MARKED.sub(_unmarked, text))
+
+
+def _unmarked(found: re.Match[str]) -> str:
+    mark, inner, label = found.groups()
+    if mark == "@":
+        return found[0]
+    return inner if not mark else ("#" if mark == "#" else "@") + (label or inner)
+
+
+def escaped(text: str) -> str:
+    """The text so that nothing in it is a mark: an answer must not call everybody in a channel."""
+    return html.escape(text, quote=False)
+
+
+def _addressed(given: dict[str, Any], said: dict[str, Any]) -> str:
+    """The text without the name of the bot before it: in channels a command comes behind a mention."""
+    text = str(said.get("text") or "").strip()
+    known = [each for each in given.get("authorizations") or [] if isinstance(each, dict)]
+    ours = [f"<@{each.get('user_id')}>" for each in known if each.get("is_bot")]
+    mark = next((each for each in ours if text.startswith(each)), "")
+    if not mark and said.get("type") == "app_mention":
+        mark = text.partition(">")[0] + ">" if text.startswith("<@") else ""
+    return plain(text.removeprefix(mark).strip())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import mimetypes
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 from ...config_file import Check, text
@@ -14,6 +16,8 @@ from .webhook import kind_of, part, word
 
 BASE_URL = "https://graph.facebook.com/v21.0"
 FILES = ("https://lookaside.fbsbx.com/", "https://graph.facebook.com/")
+# What may be sent as a document besides plain text begins so.
+_DOCUMENTS = ("application/pdf", "application/msword", "application/vnd.")
 _FILES = ("image", "audio", "video", "document", "sticker")
 
 
@@ -48,12 +52,13 @@ class WhatsApp(Channel):
         return Response(body=request.query.get("hub.challenge", "").encode(), kind="text/plain")
 
     def events(self, given: dict[str, Any]) -> Iterator[Event]:
-        """The messages of a notification; read marks and the like are none."""
+        """The messages of a notification; read marks, reactions and the like are none."""
         for entry in _dicts(given.get("entry")):
             for change in _dicts(entry.get("changes")):
                 value = part(change, "value")
                 names = {each.get("wa_id"): part(each, "profile").get("name") for each in _dicts(value.get("contacts"))}
-                yield from (self._event(each, names) for each in _dicts(value.get("messages")))
+                said = [each for each in _dicts(value.get("messages")) if each.get("type") != "reaction"]
+                yield from (self._event(each, names) for each in said)
 
     def _event(self, said: dict[str, Any], names: dict[Any, Any]) -> Event:
         sender, message_id, kind = word(said.get("from")), word(said.get("id")), str(said.get("type"))
@@ -83,14 +88,31 @@ class WhatsApp(Channel):
         return outward.fetch(url, self._authorized)
 
     def send(self, to: Source, text: str) -> str:
-        document = {
-            "messaging_product": "whatsapp", "recipient_type": "individual", "to": to.chat_id,
-            "type": "text", "text": {"body": text},
-        }  # fmt: skip
-        url = f"{self._base}/{self.settings['phone_number_id']}/messages"
-        found = outward.patiently(lambda: outward.post(url, document, self._authorized))
+        return self._sent(to, {"type": "text", "text": {"body": text}})
+
+    def send_file(self, to: Source, path: Path, caption: str) -> str:
+        """First the bytes, then a message that names them."""
+        guessed = mimetypes.guess_type(path.name)[0] or ""
+        mime = guessed if guessed.startswith(_DOCUMENTS) else "text/plain"
+        body, kind = outward.multipart(
+            ('name="messaging_product"', b"whatsapp"),
+            ('name="type"', mime.encode()),
+            (f'name="file"; filename="{path.name}"\r\nContent-Type: {mime}', path.read_bytes()),
+        )
+        headers = {**self._authorized, "Content-Type": kind}
+        kept = outward.patiently(lambda: outward.send(f"{self._number}/media", body, headers))
+        document = {"id": str(kept.get("id", "")), "filename": path.name, "caption": caption[:1024]}
+        return self._sent(to, {"type": "document", "document": document})
+
+    def _sent(self, to: Source, said: dict[str, Any]) -> str:
+        document = {"messaging_product": "whatsapp", "recipient_type": "individual", "to": to.chat_id, **said}
+        found = outward.patiently(lambda: outward.post(f"{self._number}/messages", document, self._authorized))
         sent = _dicts(found.get("messages"))
         return str(sent[0].get("id", "")) if sent else ""
+
+    @property
+    def _number(self) -> str:
+        return f"{self._base}/{self.settings['phone_number_id']}"
 
     @property
     def _base(self) -> str:

@@ -183,6 +183,11 @@ class ForkLaws(LawBase):
         row = stored(db, db.fork_session("s"))
         assert (row["title"], row["input_tokens"], row["estimated_cost_usd"]) == (None, 0, None)
 
+    def test_a_fork_stays_in_the_chat_unless_its_source_is_another(self, db: SessionDB, session: NewSession) -> None:
+        session(session_key="agent:main:telegram:dm:1")
+        assert stored(db, db.fork_session("s"))["session_key"] == "agent:main:telegram:dm:1"
+        assert stored(db, db.fork_session("s", source="web"))["session_key"] is None
+
     def test_a_fork_may_have_another_source(self, db: SessionDB, session: NewSession) -> None:
         assert stored(db, db.fork_session(session(), source="web"))["source"] == "web"
 
