@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from search.search_many import CASES, COUNT, Holds, expected, messages
@@ -132,3 +133,15 @@ class TestAnotherAnalysis:
         stale.index(lambda done, total: ticks.append((done, total)))
         found = stale.provider.search(parse("needle"), Filter(), MessageFilter(), Page(None), "newest", 1.0)
         assert (len(found.hits), found.notices, ticks[-1][0] == ticks[-1][1] > 0) == (1200, (), True)
+
+
+def test_a_word_that_nobody_said_costs_two_statements(many: SessionDB, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[str] = []
+    execute = psycopg.Connection.execute
+
+    def counted(self: Any, query: Any, *args: Any, **kwargs: Any) -> Any:
+        sent.append(str(query))
+        return execute(self, query, *args, **kwargs)
+
+    monkeypatch.setattr(psycopg.Connection, "execute", counted)
+    assert (list(many.search_messages("nobodysaidthis")), len(sent)) == ([], 2)
