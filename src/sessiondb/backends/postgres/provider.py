@@ -257,6 +257,13 @@ class PostgreSQLProvider(SQLProvider):
             super().update_index(tick)
         else:
             rebuild(self.driver.write, tick)
+        self._settle()
+
+    def _settle(self) -> None:
+        if self._engine is not None and not self._engine.options.read_only:
+            from .index.settle import settle
+
+            self._engine.write(lambda tx: settle(tx, self.schema))
 
     def expect_load(self) -> None:
         if self._engine is not None and not self._engine.options.read_only:

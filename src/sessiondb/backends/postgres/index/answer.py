@@ -82,6 +82,7 @@ class Answer:
         self.words = list(dict.fromkeys(word for leaf in self.leaves for word in tsquery.words_of(leaf)))
         self.where = sessions_where(where)
         messages_where(self.where, messages)
+        self.is_plain = (where, messages) == (Filter(), MessageFilter())
         self.expression = tsquery.expression(node)
         self._counts, self.newest = dict(known.counts), known.newest
         self.everywhere = Stretch(0, self.newest) if where.ids is None else self._stretch_of(where.ids)
@@ -182,7 +183,7 @@ class Answer:
     def _found(self, order: SearchOrder, size: int | None, within: Stretch, rarities: list[float]) -> list[Hit]:
         """The first matches in this order."""
         hits = self._long(within, rarities)
-        if size is not None and within.walked:
+        if size is not None and (within.walked or self.is_plain):
             hits += self._walked(order, size, within, rarities)
         else:
             hits += self._weighed(self._indexed(order, size, within), rarities)
@@ -202,17 +203,18 @@ class Answer:
     def _walk(self, order: SearchOrder, size: int, within: Stretch) -> list[Row]:
         """Id, source, time, length and ranks; no time where a filter leaves the message out."""
         ranks, params = self._ranks("t.tsv")
-        # IS TRUE keeps the server from using the index for what it reads anyway.
+        # IS TRUE keeps the server from using the index for what it reads anyway, + 0 from reading all for the few.
+        truth, place = ("IS TRUE", "message_id") if within.walked else ("", "message_id + 0")
         return self.tx.rows(
             f"""
             WITH t AS MATERIALIZED (
                 SELECT message_id, words, tsv
                   FROM search_tokens
                  WHERE chunks = 1
-                   AND (tsv @@ CAST(:node AS TSQUERY)) IS TRUE
+                   AND (tsv @@ CAST(:node AS TSQUERY)) {truth}
                    AND message_id > :from_id
                    AND message_id <= :to_id
-                 ORDER BY message_id {_DIRECTION[order]}
+                 ORDER BY {place} {_DIRECTION[order]}
                  {{page}})
             SELECT t.message_id, m.source, m.timestamp, t.words{ranks}
               FROM t
