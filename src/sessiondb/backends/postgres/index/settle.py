@@ -8,6 +8,12 @@ from __future__ import annotations
 from ....sql.driver import Tx
 from ..dialect import quoted
 
+# Columns by which searches choose and join; looking at the texts would take longer than all of them.
+COLUMNS = {
+    "messages": "id, session_id, active",
+    "search_tokens": "message_id, chunks, tsv",
+    "sessions": "id, source",
+}
 # Tables of which so many rows are new, and a tenth, are looked at again.
 MANY = 1000
 OWNED = f"""
@@ -15,7 +21,7 @@ OWNED = f"""
       FROM pg_stat_user_tables t
       JOIN pg_class c ON c.oid = t.relid
      WHERE c.relnamespace = to_regnamespace(:schema)
-       AND t.relname IN ('sessions', 'messages', 'search_tokens')
+       AND t.relname IN ('messages', 'search_tokens', 'sessions')
        AND pg_has_role(c.relowner, 'USAGE')
 """
 LISTS = """
@@ -36,4 +42,4 @@ def settle(tx: Tx, schema: str) -> None:
     if "search_tokens" in owned:
         tx.rows(LISTS, {"table": f"{name}.search_tokens"})
     for table in sorted(table for table, changed in owned.items() if changed):
-        tx.run(f"ANALYZE {name}.{table}")
+        tx.run(f"ANALYZE {name}.{table} ({COLUMNS[table]})")
