@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ....models import Filter, Match, Matches, MessageFilter, MessageRow, Page, SearchOrder
 from ....search import rank
 from ....search.match import matches
-from ....search.nodes import And, Leaf, Node, Phrase, Term, leaves
+from ....search.nodes import Leaf, Node, leaves
 from ....search.query import Query
 from ....search.scan import LOOKED_AT, NOT_ALL_LOOKED_AT, WEIGHED
 from ....search.text import words
