@@ -74,7 +74,7 @@ def _tables() -> dict[str, list[tuple[str, str]]]:
 
 
 def _rights(tx: Tx, database: str, user: str) -> Iterator[Finding]:
-    columns = dict(tx.rows(COLUMNS))
+    columns: dict[str, str] = dict(tx.rows(COLUMNS))
     tables = [table for table in _tables() if table in columns]
     missing = {table: _lacking(tx, table, columns[table]) for table in tables}
     if all(len(rights) == len(TRIED) for rights in missing.values()):

@@ -38,7 +38,7 @@ LISTS = """
 def settle(tx: Tx, schema: str) -> None:
     """Only by who owns the tables: others have to wait for the server."""
     name = quoted(schema)
-    owned = dict(tx.rows(OWNED, {"schema": name}))
+    owned: dict[str, bool] = dict(tx.rows(OWNED, {"schema": name}))
     if "search_tokens" in owned:
         tx.rows(LISTS, {"table": f"{name}.search_tokens"})
     for table in sorted(table for table, changed in owned.items() if changed):
