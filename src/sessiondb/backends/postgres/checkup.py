@@ -120,9 +120,9 @@ def _settings(tx: Tx) -> Iterator[Finding]:
     for setting, value in (("fsync", fsync), ("full_page_writes", pages)):
         if value == "off":
             message = f"{setting} is off: a crash of the server's machine can damage everything"
-            yield Finding("settings", "warning", message, f"ALTER SYSTEM SET {setting} = on")
+            yield Finding("settings", "warning", message, f"ALTER SYSTEM SET {setting} = on; SELECT pg_reload_conf()")
     if autovacuum == "off":
         message = "autovacuum is off: searches and lists grow slow"
-        yield Finding("settings", "warning", message, "ALTER SYSTEM SET autovacuum = on")
+        yield Finding("settings", "warning", message, "ALTER SYSTEM SET autovacuum = on; SELECT pg_reload_conf()")
     if synchronous == "off":
         yield Finding("settings", "note", "synchronous_commit is off: a crash may take the last 0.6 s")
