@@ -196,5 +196,7 @@ def test_a_word_that_nobody_said_costs_two_statements(many: SessionDB, monkeypat
         sent.append(str(query))
         return execute(self, query, *args, **kwargs)
 
+    # A connection that rested is asked whether it lives.
+    many.search_messages("nobodysaidthis")
     monkeypatch.setattr(psycopg.Connection, "execute", counted)
     assert (list(many.search_messages("nobodysaidthis")), len(sent)) == ([], 2)
