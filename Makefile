@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help demo test lint format pages bench bench-check torture servers shells clean
+.PHONY: help demo test test-mysql lint format pages bench bench-check torture servers shells clean
 
 help: ## Show these targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,11 @@ bench: $(VENV)/.dev servers ## Measure against hand-written loops and libraries 
 torture: $(VENV)/.dev servers ## Run the long forms of the kill, timing and many-process tests.
 	SESSIONDB_TORTURE=1 $(PYTEST) -m alone -s
 
+test-mysql: $(VENV)/.dev ## Run the laws and the tests of that backend on MySQL 8, fetched from Ubuntu's archive.
+	@tools/setup.sh mysql .mysql
+	SESSIONDB_MYSQLD=$(CURDIR)/.mysql/mysqld $(PYTEST) tests/providers/test_mysql.py tests/mysql \
+	    tests/upkeep/test_upkeep_servers.py tests/moving
+
 shells:
 	@tools/setup.sh shells
 
@@ -62,5 +67,5 @@ $(VENV)/.dev: $(VENV)/.package Makefile
 	@touch $@
 
 clean: ## Remove the virtualenv and all caches.
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .mysql build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

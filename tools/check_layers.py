@@ -24,6 +24,7 @@ LAYERS = {
     "sessiondb.api": "api",
     "sessiondb.db": "api",
     "sessiondb.verify": "provider",
+    "sessiondb.examine": "provider",
     "sessiondb.agents": "pure",
     "sessiondb.bindings": "pure",
     "sessiondb.chat": "parts",

@@ -86,6 +86,11 @@ TABLES: dict[str, dict[str, str]] = {
     "upkeep": {
         "sqlite": "sessiondb.backends.sqlite.upkeep:SQLiteUpkeep",
     },
+    # What a look at a server tells of a store.
+    "checkups": {
+        "mysql": "sessiondb.backends.mysql.checkup:findings",
+        "postgresql": "sessiondb.backends.postgres.checkup:findings",
+    },
     "commands": {
         "archive": "sessiondb.cli.archive:command",
         "backup": "sessiondb.cli.backup:command",

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ import pytest
 from move_stores import IMAGE, ledgers, opened, portrait, write_history
 
 from sessiondb.backends.remote import RemoteProvider
+from sessiondb.cli import exchange
 from sessiondb.db import SessionDB
 from sessiondb.errors import ConnectionLost, Invalid, NotFound, TitleTaken
+from sessiondb.migrate import Summary
 
 # Stands in for ssh: forgets options and host, and runs the command here.
 STAND_IN = """#!/bin/sh
@@ -225,3 +228,20 @@ class TestRemote:
         remote._process.kill()
         with pytest.raises(ConnectionLost):
             remote.get_session("s")
+
+
+def test_an_interrupt_that_was_swallowed_ends_the_watch_at_its_next_turn() -> None:
+    """Python drops what is raised while it tidies up: the interrupt must not be lost with it."""
+    turns: list[int] = []
+
+    def once() -> Summary:
+        turns.append(1)
+        if len(turns) > 5:
+            raise AssertionError("the watch went on")
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return Summary()
+
+    with pytest.raises(KeyboardInterrupt):
+        exchange._watch(once, 0.01, "push", None)
+    assert (len(turns), signal.getsignal(signal.SIGINT)) == (1, signal.default_int_handler)

@@ -147,5 +147,7 @@ def as_before(place: Place) -> None:
         connection = pymysql.connect(**arguments, autocommit=True, ssl_disabled=True)
         with connection.cursor() as cursor:
             cursor.execute(f"UPDATE schema_version SET version = {updating.VERSIONS['mysql']}")
-            cursor.execute("ALTER TABLE sessions DROP COLUMN IF EXISTS newer")
+            # MySQL knows no DROP COLUMN IF EXISTS.
+            if cursor.execute("SHOW COLUMNS FROM sessions LIKE 'newer'"):
+                cursor.execute("ALTER TABLE sessions DROP COLUMN newer")
         connection.close()

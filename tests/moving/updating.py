@@ -26,7 +26,7 @@ NEXT = max(VERSIONS.values()) + 1
 ADDED = {
     "sqlite": "ALTER TABLE sessions ADD COLUMN newer TEXT",
     "postgresql": "ALTER TABLE sessions ADD COLUMN newer TEXT",
-    "mysql": "ALTER TABLE sessions ADD COLUMN IF NOT EXISTS newer LONGTEXT",
+    "mysql": "ALTER TABLE sessions ADD COLUMN newer LONGTEXT",
 }
 
 

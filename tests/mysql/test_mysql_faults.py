@@ -99,7 +99,7 @@ class TestPackets:
     def test_other_fields_beyond_the_packet_name_the_setting(self, db: SessionDB) -> None:
         db.create_session("s", "cli")
         with pytest.raises(Invalid, match="max_allowed_packet"):
-            db.append_message("s", "user", "x", reasoning="y" * 17 * 1024 * 1024)
+            db.append_message("s", "user", "x", reasoning="y" * db.health()["max_allowed_packet"])
         assert (db.message_count(), len(db.get_messages("s"))) == (0, 0)
 
     def test_a_batch_beyond_the_packet_is_sent_in_parts(self, db: SessionDB) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import runpy
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from search.search_many import CASES, COUNT, Holds, expected, messages
-from servers.postgres import PostgreSQL, server
+from servers.postgres import PASSWORD, PostgreSQL, server
 from sessiondb.backends.memory import MemoryProvider
 from sessiondb.backends.postgres import PostgreSQLProvider
 from sessiondb.db import SessionDB
@@ -132,3 +134,69 @@ class TestAnotherAnalysis:
         stale.index(lambda done, total: ticks.append((done, total)))
         found = stale.provider.search(parse("needle"), Filter(), MessageFilter(), Page(None), "newest", 1.0)
         assert (len(found.hits), found.notices, ticks[-1][0] == ticks[-1][1] > 0) == (1200, (), True)
+
+
+class TestAfterALoad:
+    """What the server does by itself minutes later is done by `index()`, where the role may."""
+
+    WAITING = "SELECT n_pending_tuples FROM gin_metapage_info(get_raw_page('{schema}.search_tokens_tsv', 0))"
+
+    @pytest.fixture
+    def loaded(self, opened: Callable[..., SessionDB]) -> SessionDB:
+        db = opened()
+        db.append_messages(db.create_session("s", "cli"), [{"role": "user", "content": "needle"}] * 3000)
+        return db
+
+    def test_no_words_wait_in_a_list(self, loaded: SessionDB, postgres: PostgreSQL, options: dict[str, Any]) -> None:
+        postgres.execute("CREATE EXTENSION IF NOT EXISTS pageinspect", database="laws")
+        waiting = self.WAITING.format(schema=options["schema"])
+        counts = []
+        for _ in range(2):
+            with psycopg.connect(postgres.dsn("laws")) as connection:
+                counts.append(connection.execute(waiting.encode()).fetchone())
+            loaded.index()
+        assert counts[0] != (0,)
+        assert counts[1] == (0,)
+
+    def test_the_server_knows_how_common_words_are(
+        self, loaded: SessionDB, postgres: PostgreSQL, options: dict[str, Any]
+    ) -> None:
+        counting = "SELECT analyze_count FROM pg_stat_user_tables WHERE relid = to_regclass(%s)"
+
+        def looks() -> Any:
+            with psycopg.connect(postgres.dsn("laws")) as connection:
+                return connection.execute(counting, [f"{options['schema']}.search_tokens"]).fetchone()
+
+        before, until = looks(), time.monotonic() + 10
+        # The server counts changed rows with a delay.
+        while looks() == before and time.monotonic() < until:
+            loaded.index()
+        assert looks() > before
+
+    def test_a_role_that_owns_nothing_leaves_it_to_the_server(
+        self, loaded: SessionDB, opened: Callable[..., SessionDB], postgres: PostgreSQL, options: dict[str, Any]
+    ) -> None:
+        schema = options["schema"]
+        postgres.execute(
+            f"GRANT USAGE ON SCHEMA {schema} TO guarded",
+            f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO guarded",
+            f"GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO guarded",
+            database="laws",
+        )
+        opened(dsn=postgres.dsn("laws", "guarded", PASSWORD)).index()
+        assert len(loaded.search_messages("needle", limit=5)) == 5
+        postgres.execute("DROP OWNED BY guarded", database="laws")
+
+
+def test_a_word_that_nobody_said_costs_two_statements(many: SessionDB, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[str] = []
+    execute = psycopg.Connection.execute
+
+    def counted(self: Any, query: Any, *args: Any, **kwargs: Any) -> Any:
+        sent.append(str(query))
+        return execute(self, query, *args, **kwargs)
+
+    # A connection that rested is asked whether it lives.
+    many.search_messages("nobodysaidthis")
+    monkeypatch.setattr(psycopg.Connection, "execute", counted)
+    assert (list(many.search_messages("nobodysaidthis")), len(sent)) == ([], 2)

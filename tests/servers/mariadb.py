@@ -1,4 +1,7 @@
-"""A private MariaDB in a temporary directory, one per test run; the last worker to leave stops it."""
+"""A private MariaDB in a temporary directory, one per test run; the last worker to leave stops it.
+
+`SESSIONDB_MYSQLD` names a `mysqld` of MySQL to run instead.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,13 @@ _SETTINGS = (
     "--max-connections=300",
     "--bind-address=127.0.0.1",
 )
+MYSQLD = os.environ.get("SESSIONDB_MYSQLD")
+_MYSQL = ("--mysqlx=OFF", "--secure-file-priv=NULL")
+# MySQL knows root by name only, and names are not looked up.
+_ROOT = """
+CREATE USER IF NOT EXISTS root@'127.0.0.1';
+GRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;
+"""
 
 
 def free_port() -> int:
@@ -55,6 +65,13 @@ def _program(name: str) -> str:
     return found
 
 
+_NEW = ("--auth-root-authentication-method=normal", "--skip-test-db")
+
+
+def _new_mysql(program: str) -> list[str]:
+    return [program, "--no-defaults", "--initialize-insecure"]
+
+
 class MariaDB:
     """One server: its directory, port and process."""
 
@@ -62,7 +79,7 @@ class MariaDB:
         self.directory = directory
         self.port = free_port()
         self.user = getpass.getuser()
-        self.settings = (*_SETTINGS, *(() if durable else _QUICK), *settings)
+        self.settings = (*_SETTINGS, *(_MYSQL if MYSQLD else ()), *(() if durable else _QUICK), *settings)
 
     @property
     def socket(self) -> str:
@@ -72,28 +89,31 @@ class MariaDB:
         """The options of `initialize` for this server."""
         return {"host": "127.0.0.1", "port": self.port, "user": "root", **more}
 
+    @property
+    def _places(self) -> tuple[str, ...]:
+        """Of its own even for tables that it makes by the way: who cleans /tmp must not meet them."""
+        return (f"--datadir={self.directory / 'data'}", f"--tmpdir={self.directory / 'tmp'}", f"--user={self.user}")
+
     def install(self) -> None:
-        command = [
-            _program("mariadb-install-db"),
-            "--no-defaults",
-            f"--datadir={self.directory / 'data'}",
-            f"--user={self.user}",
-            "--auth-root-authentication-method=normal",
-            "--skip-test-db",
-        ]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=PATIENCE)
+        (self.directory / "tmp").mkdir(mode=0o700)
+        shutil.chown(self.directory / "tmp", self.user)
+        (self.directory / "root.sql").write_text(_ROOT)
+        maker = [_program("mariadb-install-db"), "--no-defaults", *_NEW] if MYSQLD is None else _new_mysql(MYSQLD)
+        subprocess.run(
+            [*maker, *self._places], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=PATIENCE
+        )
 
     def start(self) -> None:
         process = subprocess.Popen(
             [
-                _program("mariadbd"),
+                MYSQLD or _program("mariadbd"),
                 "--no-defaults",
-                f"--datadir={self.directory / 'data'}",
-                f"--user={self.user}",
+                *self._places,
                 f"--socket={self.socket}",
                 f"--port={self.port}",
                 f"--pid-file={self.directory / 'pid'}",
                 f"--log-error={self.directory / 'log'}",
+                *((f"--init-file={self.directory / 'root.sql'}",) if MYSQLD else ()),
                 *self.settings,
             ],
             stdin=subprocess.DEVNULL,

@@ -5,36 +5,55 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from ..errors import Corrupt
-from ..upkeep import Diagnosis, Upkeep
+from ..upkeep import Diagnosis
 from . import answers, ink, options, output
 from .progress import Progress
 from .text import line
-from .upkeep import looking_after, messages_in
+from .upkeep import has_files, messages_in, place
 
 _PAINT = {"damage": ink.red, "warning": ink.gold}
 
 
 @options.command("doctor")
 @options.answers
-@looking_after
-def command(keeper: Upkeep, path: str, form: answers.Form) -> None:
+@options.common
+def command(form: answers.Form) -> None:
     """Examine the store, and say what to do.
 
-    Structure, ledgers, sidecars and settings are checked; nothing is changed, whatever state the files are in. Exit
-    code 6 tells that data is damaged.
+    Structure, ledgers, sidecars and settings are checked; nothing is changed, whatever state the files are in. On a
+    server: version, rights, extension, indexes, settings, a search and the ledgers. Exit code 6 tells that data is
+    damaged.
 
     \b
     Example:
         sessiondb doctor
     """
-    with Progress(messages_in(path)) as progress:
-        diagnosis = keeper.doctor(path, progress)
+    store = options.state().place
+    diagnosis = _of_files(store) if has_files(store) else _of_server(store)
     if form:
         answers.give(form, "doctor", {"damaged": diagnosis.damaged, **asdict(diagnosis)})
     else:
         print_diagnosis(diagnosis)
     if diagnosis.damaged:
         raise Corrupt(f"{diagnosis.path} is damaged; the first step named above comes next")
+
+
+def _of_files(store: str | None) -> Diagnosis:
+    keeper, path = place(store)
+    with Progress(messages_in(path)) as progress:
+        return keeper.doctor(path, progress)
+
+
+def _of_server(store: str | None) -> Diagnosis:
+    from .. import places
+    from ..examine import examine
+
+    provider = places.source(store)
+    try:
+        with Progress(provider.count_messages()) as progress:
+            return examine(provider, places.name(store), progress)
+    finally:
+        provider.shutdown()
 
 
 def print_diagnosis(diagnosis: Diagnosis) -> None:
@@ -53,10 +72,11 @@ def summary(diagnosis: Diagnosis) -> str:
     parts = [
         output.count(facts["sessions"], "session") if "sessions" in facts else None,
         output.count(facts["messages"], "message") if "messages" in facts else None,
-        output.size(facts["size_bytes"]),
+        output.size(facts["size_bytes"]) if "size_bytes" in facts else None,
         f"schema {facts['schema_version']}" if facts.get("schema_version") else None,
         f"journal {facts['journal_mode']}" if "journal_mode" in facts else None,
         f"SQLite {facts['sqlite_version']}" if "sqlite_version" in facts else None,
+        f"server {facts['server_version']}" if facts.get("server_version") else None,
         "page checksums" if facts.get("checksums") else None,
         str(facts.get("filesystem") or "") or None,
         "in use" if facts.get("in_use") else None,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn, TypeVar
 
 from .. import config
 from ..errors import Unavailable
@@ -56,14 +58,33 @@ def exchange(
 def _watch(once: Callable[[], Summary], every: float, name: str, form: answers.Form) -> None:
     """Tell what is new, and nothing while there is nothing."""
     told: set[str] = set()
-    while True:
-        try:
-            done = once()
-        except Unavailable as exc:
-            output.complain(f"{exc}; trying again in {every:g} s")
-        else:
-            _tell(done, told, name, form)
-        time.sleep(every)
+    with _interruptible() as interrupts:
+        while not interrupts:
+            try:
+                done = once()
+            except Unavailable as exc:
+                output.complain(f"{exc}; trying again in {every:g} s")
+            else:
+                _tell(done, told, name, form)
+            if not interrupts:
+                time.sleep(every)
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def _interruptible() -> Iterator[list[int]]:
+    """Interrupts so far: Python drops one that comes while it tidies up, and the watch would go on."""
+    interrupts: list[int] = []
+
+    def interrupt(number: int, _: object) -> NoReturn:
+        interrupts.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield interrupts
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _tell(done: Summary, told: set[str], name: str, form: answers.Form) -> None:

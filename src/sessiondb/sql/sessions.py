@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import titles
 from ..errors import Conflict, NotFound, TitleTaken
 from ..models import SESSION_COLUMNS, TOKEN_COLUMNS, Draft, Filter, ListedSession, Order, Page, SessionRow
 from ..provider import SessionDBProvider
 from ..rows import preview
+from ..values import replace
 from . import appends, rows
 from .driver import Driver, Tx, read, write
 from .escape import unescape
 from .filters import marks, sessions_where, starts_with
+
+if TYPE_CHECKING:
+    from ..search.nodes import Node
+    from ..search.query import Query
 
 GET = f"""
     SELECT {rows.SESSION_LIST}
@@ -261,6 +266,19 @@ class SessionPrimitives(SessionDBProvider):
     @read
     def find_titles(self, tx: Tx, prefix: str) -> list[SessionRow]:
         return titled(tx, prefix)
+
+    def search_titles(self, query: Query, where: Filter) -> list[SessionRow]:
+        if query.node is None:
+            return []
+        ids = self._titles_with(query.node)
+        kept = ids if where.ids is None else [each for each in ids if each in where.ids]
+        return list(self.list_sessions(replace(where, ids=kept), Page(None), "activity")) if kept else []
+
+    @read
+    def _titles_with(self, tx: Tx, node: Node) -> list[str]:
+        from .titles import titled
+
+        return titled(tx, node)
 
     @read
     def find_ids(self, tx: Tx, prefix: str, limit: int) -> list[str]:

@@ -14,6 +14,9 @@ from .connection import Connection
 
 VERSION = 1002
 OWNER = "sessiondb"
+# A column or key that is there already: a step that was done before its maker was stopped. Only MariaDB knows IF NOT
+# EXISTS for these.
+DONE_BEFORE = (1060, 1061)
 
 _NAME = re.compile(r"(\d{4})_\w+\.sql")
 _TABLES = """
@@ -137,9 +140,17 @@ def _install(connection: Connection, kind: Kind) -> None:
     for version, statements in migrations():
         if version > kind.version:
             for statement in statements:
-                connection.query(statement.replace("{options}", options))
+                _take_step(connection, statement.replace("{options}", options))
     connection.query("UPDATE schema_version SET version = %s WHERE owner = %s", (VERSION, OWNER))
     connection.commit()
+
+
+def _take_step(connection: Connection, statement: str) -> None:
+    try:
+        connection.query(statement)
+    except faults.DriverError as exc:
+        if faults.number(exc) not in DONE_BEFORE:
+            raise
 
 
 def _refusal(exc: faults.DriverError, connection: Connection) -> errors.SessionDBError:

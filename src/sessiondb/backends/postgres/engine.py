@@ -53,6 +53,9 @@ class Engine:
     def read(self, work: Callable[[Tx], R]) -> R:
         return self._until_done(lambda connection, _: self._transaction(connection, READ, work, Doubt()), True)
 
+    def look(self, work: Callable[[Tx], R]) -> R:
+        return self._until_done(lambda connection, _: work(PostgresTx(connection, self.dialect)), True)
+
     def write(self, work: Callable[[Tx], R], *, repeatable: bool = False) -> R:
         self._check_writable()
         done = self._until_done(lambda connection, doubt: self._transaction(connection, WRITE, work, doubt), repeatable)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import quote
 
 from ... import errors
@@ -52,8 +52,16 @@ FACTS = """
 """
 
 
+class PostgresDriver(Driver, Protocol):
+    def look(self, work: Callable[[Tx], R]) -> R:
+        """Run `work` without a transaction: for one statement, which is a snapshot by itself."""
+
+
 class _Closed:
     """Stands where the driver was."""
+
+    def look(self, work: Callable[[Tx], R]) -> R:
+        raise errors.Closed("the store is closed; open it again")
 
     def read(self, work: Callable[[Tx], R]) -> R:
         raise errors.Closed("the store is closed; open it again")
@@ -69,7 +77,7 @@ class PostgreSQLProvider(SQLProvider):
 
     def __init__(self) -> None:
         self.schema = "public"
-        self.driver: Driver = _Closed()
+        self.driver: PostgresDriver = _Closed()
         self._engine: Engine | None = None
         self._routed: Routed | None = None
         self._trigrams: Any = "auto"
@@ -188,27 +196,32 @@ class PostgreSQLProvider(SQLProvider):
         if node is None:
             return super().search(query, where, messages, page, order, now)
 
-        def answer(tx: Tx) -> Matches | None:
-            from .index.answer import Answer
-            from .index.rebuild import is_stale
+        from .index.answer import Answer
+        from .index.glance import glance
 
-            return None if is_stale(tx) else Answer(tx, query, node, where, messages).found(page, order, now)
+        known = self.driver.look(lambda tx: glance(tx, node))
+        if known.is_stale:
+            scanned = super().search(query, where, messages, page, order, now)
+            return replace(scanned, notices=(*scanned.notices, SCANNED))
+        if known.finds_nothing:
+            found = Matches([], 0, notices=query.notices)
+        else:
+            found = self.driver.read(lambda tx: Answer(tx, query, node, where, messages, known).found(page, order, now))
+        return replace(found, notices=(*found.notices, NO_INDEX)) if self._look_for_index() else found
 
-        found = self.driver.read(answer)
-        if found is not None:
-            return replace(found, notices=(*found.notices, NO_INDEX)) if self._look_for_index() else found
-        scanned = super().search(query, where, messages, page, order, now)
-        return replace(scanned, notices=(*scanned.notices, SCANNED))
+    def _titles_with(self, node: Node) -> list[str]:
+        from ...sql.titles import titled
+
+        return self.driver.look(lambda tx: titled(tx, node))
 
     def candidates(self, parts: Sequence[Node], where: Filter, messages: MessageFilter, limit: int) -> Candidates:
-        def gather(tx: Tx) -> Candidates | None:
-            from .index.partial import Partial
-            from .index.rebuild import is_stale
+        from .index.glance import glance
+        from .index.partial import Partial
 
-            return None if is_stale(tx) else Partial(tx, parts, where, messages).gathered(limit)
-
-        found = self.driver.read(gather)
-        return super().candidates(parts, where, messages, limit) if found is None else found
+        known = self.driver.look(glance)
+        if known.is_stale:
+            return super().candidates(parts, where, messages, limit)
+        return self.driver.read(lambda tx: Partial(tx, parts, where, messages, known).gathered(limit))
 
     def search_text(
         self,
@@ -244,6 +257,13 @@ class PostgreSQLProvider(SQLProvider):
             super().update_index(tick)
         else:
             rebuild(self.driver.write, tick)
+        self._settle()
+
+    def _settle(self) -> None:
+        if self._engine is not None and not self._engine.options.read_only:
+            from .index.settle import settle
+
+            self._engine.write(lambda tx: settle(tx, self.schema))
 
     def expect_load(self) -> None:
         if self._engine is not None and not self._engine.options.read_only:

@@ -85,18 +85,24 @@ class Routed:
         self._rests_until = 0.0
 
     def read(self, work: Callable[[Tx], R]) -> R:
+        return self._where_it_may(lambda engine: engine.read(work))
+
+    def look(self, work: Callable[[Tx], R]) -> R:
+        return self._where_it_may(lambda engine: engine.look(work))
+
+    def _where_it_may(self, ask: Callable[[Engine], R]) -> R:
         if not _wanted.get():
-            return self.primary.read(work)
+            return ask(self.primary)
         if time.monotonic() >= self._rests_until:
             try:
                 if self._has_seen_our_writes():
-                    answer = self.replica.read(work)
+                    answer = ask(self.replica)
                     self.reads += 1
                     return answer
             except (errors.Unavailable, errors.SchemaError):
                 self._rests_until = time.monotonic() + REST_SECONDS
         self.fallbacks += 1
-        return self.primary.read(work)
+        return ask(self.primary)
 
     def write(self, work: Callable[[Tx], R]) -> R:
         return self.primary.write(work)
@@ -106,7 +112,7 @@ class Routed:
         if last == self._seen:
             return True
         position = self._position_of(last)
-        found = self.replica.read(lambda tx: tx.row(REPLAYED, {"position": position}))
+        found = self.replica.look(lambda tx: tx.row(REPLAYED, {"position": position}))
         if found is None or not found[0]:
             return False
         self._seen = last
@@ -116,13 +122,13 @@ class Routed:
         """Where the primary's log was after our last write; asked once for it."""
         with self._lock:
             if self._needed is None or self._needed[0] != last:
-                found = self.primary.read(lambda tx: tx.row(WRITTEN))
+                found = self.primary.look(lambda tx: tx.row(WRITTEN))
                 self._needed = (last or 0.0, str(found[0]) if found else "0/0")
             return self._needed[1]
 
     def facts(self) -> dict[str, Any]:
         try:
-            found = self.replica.read(lambda tx: tx.row(LAG))
+            found = self.replica.look(lambda tx: tx.row(LAG))
             lag = None if found is None or found[0] is None else float(found[0])
         except errors.Unavailable:
             lag = None

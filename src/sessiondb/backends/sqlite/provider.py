@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ... import errors
-from ...models import Draft, Filter, Matches, MessageFilter, Page, SearchOrder, SessionRow
+from ...models import Draft, Filter, Matches, MessageFilter, Page, SearchOrder
 from ...provider import Change, Features
 from ...sql.driver import Driver, Tx
 from ...sql.provider import SQLProvider
@@ -145,16 +145,6 @@ class SQLiteProvider(SQLProvider):
             return super().candidates(parts, where, messages, limit)
         found = self.driver.engine.searcher().candidates(parts, where, messages, limit)
         return super().candidates(parts, where, messages, limit) if found is None else found
-
-    def search_titles(self, query: Query, where: Filter) -> list[SessionRow]:
-        from .titles import titled
-
-        if query.node is None:
-            return []
-        node = query.node
-        ids = self.driver.read(lambda tx: titled(tx, node))
-        kept = ids if where.ids is None else [each for each in ids if each in where.ids]
-        return list(self.list_sessions(replace(where, ids=kept), Page(None), "activity")) if kept else []
 
     def near_words(self, words: Sequence[str]) -> dict[str, str]:
         if not isinstance(self.driver, Handle):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ....models import Filter, Match, Matches, MessageFilter, MessageRow, Page, SearchOrder
 from ....search import rank
 from ....search.match import matches
-from ....search.nodes import And, Leaf, Node, Phrase, Term, leaves
+from ....search.nodes import Leaf, Node, leaves
 from ....search.query import Query
 from ....search.scan import LOOKED_AT, NOT_ALL_LOOKED_AT, WEIGHED
 from ....search.text import words
@@ -23,17 +23,14 @@ from ....sql import rows
 from ....sql.driver import Row, Tx
 from ....sql.filters import marks, messages_where, sessions_where
 from . import tsquery
+from .glance import COUNTED, Glance, containing
 
 # How many of the newest messages tell how common a word is.
 SAMPLE = 500
-# A word that so few of them have not may be in none at all.
-GLANCE = 50
 # In so many messages every word is counted.
 SMALL = 5000
 # A word that so many of them have is common.
 COMMON = 0.05
-# Rows of a rare word are counted up to here; its weight hardly changes beyond.
-COUNTED = 2000
 # So many messages are walked in the time in which the index hands out one.
 WALKED = 3
 # ts_rank() of a word with n places of weight 1 is the sum of 1/k² for k up to n, over this.
@@ -43,20 +40,10 @@ _RANK_OF = list(accumulate((1 / (times * times) for times in range(1, 400)), ini
 _DIRECTION = {"relevance": "DESC", "newest": "DESC", "oldest": "ASC"}
 
 BODY, EXTRA = "CAST(ARRAY[0, 0, 0, 1] AS REAL[])", "CAST(ARRAY[1, 0, 0, 0] AS REAL[])"
-NEWEST = """
-    SELECT {newest_message_id}
-"""
 SPAN = """
     SELECT MIN(id), MAX(id)
       FROM messages
      WHERE session_id IN (%s)
-"""
-CONTAINING = f"""
-    SELECT COUNT(DISTINCT x.message_id)
-      FROM (SELECT message_id
-              FROM search_tokens
-             WHERE tsv @@ CAST(:leaf AS TSQUERY)
-             LIMIT {COUNTED}) x
 """
 
 
@@ -89,20 +76,18 @@ class Stretch(NamedTuple):
 
 
 class Answer:
-    def __init__(self, tx: Tx, query: Query, node: Node, where: Filter, messages: MessageFilter) -> None:
+    def __init__(self, tx: Tx, query: Query, node: Node, where: Filter, messages: MessageFilter, known: Glance) -> None:
         self.tx, self.query, self.node = tx, query, node
         self.leaves = list(leaves(node))
         self.words = list(dict.fromkeys(word for leaf in self.leaves for word in tsquery.words_of(leaf)))
         self.where = sessions_where(where)
         messages_where(self.where, messages)
+        self.is_plain = (where, messages) == (Filter(), MessageFilter())
         self.expression = tsquery.expression(node)
-        self._counts: dict[str, int] = {}
-        self.newest = int((tx.row(NEWEST) or (0,))[0])
+        self._counts, self.newest = dict(known.counts), known.newest
         self.everywhere = Stretch(0, self.newest) if where.ids is None else self._stretch_of(where.ids)
 
     def found(self, page: Page, order: SearchOrder, now: float) -> Matches:
-        if self._is_absent():
-            return Matches([], 0, notices=self.query.notices)
         size = _wanted(page, order)
         if self.query.looks_at_rows and size is not None:
             size = max(size, LOOKED_AT)
@@ -139,22 +124,15 @@ class Answer:
 
     # --- how common ---
 
-    def _is_absent(self) -> bool:
-        """Whether a word that must be there is in no message; asked for those that the last few messages have not."""
-        required = self.node.parts if isinstance(self.node, And) else (self.node,)
-        certain = [tsquery.expression(part) for part in required if isinstance(part, Term | Phrase)]
-        seen = self._tally(certain, self.newest - GLANCE, self.newest)[1] if certain else ()
-        return any(not count and not self._counted(text) for text, count in zip(certain, seen, strict=True))
-
     def _sampled(self) -> tuple[Share, list[float]]:
         """The share of the newest messages that match, and the share that has each word; never quite zero."""
         asked = [self.expression, tsquery.looked_up(self.node), *map(tsquery.expression, self.leaves)]
-        seen, having = self._tally(asked, self.newest - SAMPLE, self.newest)
+        seen, having = self._tally(asked)
         matching, looked_up, *words = [(each + 0.1) / max(SAMPLE, seen) for each in having]
         return Share(matching, looked_up), words
 
-    def _tally(self, asked: Sequence[str], after: int, last: int) -> tuple[int, list[int]]:
-        """How many messages there are between two ids, and how many fulfil each of the queries."""
+    def _tally(self, asked: Sequence[str]) -> tuple[int, list[int]]:
+        """How many of the newest messages there are, and how many fulfil each of the queries."""
         # Of one word all queries are the same one.
         names = {text: f"asked{number}" for number, text in enumerate(dict.fromkeys(asked))}
         counts = ", ".join(f"COUNT(*) FILTER (WHERE tsv @@ CAST(:{name} AS TSQUERY))" for name in names.values())
@@ -166,7 +144,7 @@ class Answer:
                AND message_id <= :last
                AND chunk = 0
             """,
-            {"after": after, "last": last, **{name: text for text, name in names.items()}},
+            {"after": self.newest - SAMPLE, "last": self.newest, **{name: text for text, name in names.items()}},
         )
         seen, *having = found or (0, *[0] * len(names))
         counted = dict(zip(names, having, strict=True))
@@ -187,7 +165,7 @@ class Answer:
     def _counted(self, expression: str) -> int:
         """How many messages match, counted up to COUNTED; asked once."""
         if expression not in self._counts:
-            found = self.tx.row(CONTAINING, {"leaf": expression})
+            found = self.tx.row(containing("leaf"), {"leaf": expression})
             self._counts[expression] = int(found[0]) if found else 0
         return self._counts[expression]
 
@@ -205,7 +183,7 @@ class Answer:
     def _found(self, order: SearchOrder, size: int | None, within: Stretch, rarities: list[float]) -> list[Hit]:
         """The first matches in this order."""
         hits = self._long(within, rarities)
-        if size is not None and within.walked:
+        if size is not None and (within.walked or self.is_plain):
             hits += self._walked(order, size, within, rarities)
         else:
             hits += self._weighed(self._indexed(order, size, within), rarities)
@@ -225,17 +203,18 @@ class Answer:
     def _walk(self, order: SearchOrder, size: int, within: Stretch) -> list[Row]:
         """Id, source, time, length and ranks; no time where a filter leaves the message out."""
         ranks, params = self._ranks("t.tsv")
-        # IS TRUE keeps the server from using the index for what it reads anyway.
+        # IS TRUE keeps the server from using the index for what it reads anyway, + 0 from reading all for the few.
+        truth, place = ("IS TRUE", "message_id") if within.walked else ("", "message_id + 0")
         return self.tx.rows(
             f"""
             WITH t AS MATERIALIZED (
                 SELECT message_id, words, tsv
                   FROM search_tokens
                  WHERE chunks = 1
-                   AND (tsv @@ CAST(:node AS TSQUERY)) IS TRUE
+                   AND (tsv @@ CAST(:node AS TSQUERY)) {truth}
                    AND message_id > :from_id
                    AND message_id <= :to_id
-                 ORDER BY message_id {_DIRECTION[order]}
+                 ORDER BY {place} {_DIRECTION[order]}
                  {{page}})
             SELECT t.message_id, m.source, m.timestamp, t.words{ranks}
               FROM t

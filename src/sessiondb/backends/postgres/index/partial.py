@@ -12,6 +12,7 @@ from ....sql.driver import Tx
 from ....sql.escape import unescape
 from . import tsquery
 from .answer import Answer
+from .glance import Glance
 
 # How many messages of one part are taken, the newest.
 TAKEN = 1000
@@ -21,13 +22,16 @@ BATCH = 5000
 class Partial:
     """The parts of one question on one snapshot."""
 
-    def __init__(self, tx: Tx, parts: Sequence[Node], where: Filter, messages: MessageFilter) -> None:
-        self.tx, self.parts = tx, parts
-        self.answers = [Answer(tx, Query("", part), part, where, messages) for part in parts]
+    def __init__(self, tx: Tx, parts: Sequence[Node], where: Filter, messages: MessageFilter, known: Glance) -> None:
+        self.tx, self.parts, self.known = tx, parts, known
         self.where, self.messages = where, messages
+        self.answers = [*map(self._answer, parts)]
+
+    def _answer(self, node: Node) -> Answer:
+        return Answer(self.tx, Query("", node), node, self.where, self.messages, self.known)
 
     def gathered(self, limit: int) -> Candidates:
-        total = self.answers[0].newest if self.answers else 0
+        total = self.known.newest if self.parts else 0
         containing = [answer.containing() for answer in self.answers]
         ids = {each for answer in self.answers for each in answer.newest_ids(TAKEN)}
         for number, count in enumerate(containing):
@@ -44,7 +48,7 @@ class Partial:
         both = None if other is None else all_of([self.parts[number], other])
         if both is None:
             return set()
-        return set(Answer(self.tx, Query("", both), both, self.where, self.messages).newest_ids(TAKEN))
+        return set(self._answer(both).newest_ids(TAKEN))
 
     def _held(self, ids: Sequence[int]) -> list[Candidate]:
         """Which parts each message holds, all its vectors taken together."""

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...search.analyze import MAX_TOKEN
-from ...search.match import matches
-from ...search.nodes import And, Node, Phrase, Term
-from ...search.text import document
-from ...sql.driver import Tx
-from ...sql.escape import unescape
+from ..search.analyze import MAX_TOKEN
+from ..search.match import matches
+from ..search.nodes import And, Node, Phrase, Term
+from ..search.text import document
+from .driver import Tx
+from .escape import unescape
 
-# Of ASCII text the words are parts, upper or lower case, as LIKE compares; other titles are looked at one by one.
+# Of ASCII text the words are parts, upper or lower case; other titles are looked at one by one.
 CANDIDATES = """
     SELECT id, title
       FROM sessions
      WHERE title IS NOT NULL
-       AND (octet_length(title) <> length(title) OR (%s))
+       AND (octet_length(title) <> {length}(title) OR (%s))
      ORDER BY title
 """
 
@@ -24,7 +24,7 @@ CANDIDATES = """
 def titled(tx: Tx, node: Node) -> list[str]:
     """The ids of the sessions whose title matches."""
     words = {f"word{number}": f"%{token}%" for number, token in enumerate(_required(node))}
-    conditions = " AND ".join(f"title LIKE :{name}" for name in words) or "1 = 1"
+    conditions = " AND ".join(f"LOWER(title) LIKE :{name}" for name in words) or "1 = 1"
     found = tx.rows(CANDIDATES % conditions, words)
     return [unescape(each) for each, title in found if matches(node, *document(unescape(title), ""))]
 
