@@ -85,6 +85,8 @@ def _all_shortened(text: str, words: list[str]) -> list[str]:
 
 def runs(text: str) -> list[str]:
     """The folded words of the text in order, unspaced runs whole."""
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
     return [run or word for run, word in _run().findall(_fold(text))]
 
 

@@ -10,15 +10,15 @@ from typing import TypeGuard
 from ....models import Filter, MessageFilter
 from ....search import rank
 from ....search.match import holds, implies
-from ....search.nodes import And, Leaf, Node, Term, any_of
+from ....search.nodes import And, Leaf, Node, Term, any_of, leaves
 from ....search.query import Query
 from ....search.relaxed import Candidate, Candidates, best, candidate, held_parts, rarities_of, worth
 from ....sql import rows
-from ....sql.driver import Params
+from ....sql.driver import Params, Row
 from ....sql.escape import unescape
 from ....sql.filters import marks
 from . import fts5
-from .answer import Answer
+from .answer import Answer, Bounds, newest
 from .snapshot import Snapshot
 
 # How many messages of one part are taken, the newest.
@@ -44,7 +44,8 @@ HOLDERS = """
     SELECT rowid
       FROM messages_fts
      WHERE messages_fts MATCH :expression
-     ORDER BY rowid DESC
+       AND rowid BETWEEN :low AND :high
+     ORDER BY rowid %s
      {page}
 """
 FACTS = ("id", "session_id", "seq", "timestamp")
@@ -80,8 +81,9 @@ class Partial(Answer):
              CROSS JOIN messages m ON m.id = messages_fts.rowid
              CROSS JOIN sessions s ON s.id = m.session_id
              WHERE messages_fts MATCH :expression
+               AND messages_fts.rowid BETWEEN :low AND :high
                AND {self.where.sql}
-             ORDER BY messages_fts.rowid DESC
+             ORDER BY messages_fts.rowid %s
              {{page}}
         """
 
@@ -98,9 +100,17 @@ class Partial(Answer):
     def _holders(self, sql: str, params: Params, number: int) -> list[int]:
         part = self.parts[number]
         expression = fts5.expression(part if number in self.telling_all else self._narrowed(part))
-        given = {**params, "expression": expression, "limit": TAKEN, "offset": 0}
-        found, stale = [each for (each,) in self.tx.rows(sql, given)], self.snapshot.stale
-        return [each for each in found if each not in stale] if stale else found
+
+        def matching(bounds: Bounds, limit: int, oldest: bool) -> list[Row]:
+            given = {"expression": expression, "low": bounds[0], "high": bounds[1], "limit": limit, "offset": 0}
+            return self.tx.rows(sql % ("ASC" if oldest else "DESC"), {**params, **given})
+
+        # Of a beginning FTS5 reads all there is each time it is asked.
+        once = isinstance(part, Term) or any(leaf.prefix for leaf in leaves(part))
+        everywhere = (0, self.snapshot.at.last_id)
+        found = matching(everywhere, TAKEN, False) if once else newest(matching, everywhere, TAKEN)
+        stale = self.snapshot.stale
+        return [each for (each,) in found if each not in stale]
 
     def _narrowed(self, node: Node) -> Node:
         if not isinstance(node, And) or self.snapshot.newest < NARROWED_FROM:
