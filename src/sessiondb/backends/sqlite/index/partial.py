@@ -33,6 +33,10 @@ BATCH = 250
 NARROWED_FROM = 50_000
 NARROWED_SHARE = 20
 
+# The whole question is the first of its parts; in so large a store it is looked at first whether many hold it.
+WHOLE = 0
+FILLED_FROM = 50_000
+
 PRESENT = """
     SELECT rowid, present(messages_fts)
       FROM messages_fts
@@ -61,17 +65,44 @@ class Partial(Answer):
         # What a message holds that holds a part, as bits: whoever holds all words holds each, and need not be asked.
         self.implied = [sum(1 << n for n, other in enumerate(parts) if implies(part, other)) for part in parts]
         self.telling_all = [n for n, held in enumerate(self.implied) if held == (1 << len(parts)) - 1]
+        self.asked: dict[tuple[str, int], list[int]] = {}
         self.filtered = where != Filter() or messages != MessageFilter()
 
     def gathered(self, limit: int) -> Candidates:
         """The best candidates; what the index has not read is read one by one."""
         total = self.snapshot.newest
+        if (enough := self._enough_hold_all(limit)) is not None:
+            return enough
         containing, complete, held = self._held(HOLDERS, {})
         rarities = rarities_of(containing, total)
         hits = self._looked_up(held, rarities, limit)
         if self.filtered and not complete and len(hits) < limit:
             hits = self._looked_up(self._held(self._passing, self.where.params)[-1], rarities, limit)
         return Candidates(best([*hits, *self._fresh()], rarities, limit), containing, total)
+
+    def _enough_hold_all(self, limit: int) -> Candidates | None:
+        """The newest that hold everything, when they fill the list: whoever holds less comes after them.
+
+        Then nobody asks who holds the parts, and how rare they are is told by the words as typed.
+        """
+        known = self._typed_counts() if self.snapshot.newest >= FILLED_FROM else None
+        if known is None:
+            return None
+        ids = self._holders(HOLDERS, {}, WHOLE)
+        if len(ids) < TAKEN:
+            return None
+        rarities = rarities_of(known, self.snapshot.newest)
+        hits = [*self._looked_up(dict.fromkeys(ids, self.implied[WHOLE]), rarities, limit), *self._fresh()]
+        people = sum(not rank.automated(hit.source) and hit.held == self.implied[WHOLE] for hit in hits)
+        return Candidates(best(hits, rarities, limit), known, self.snapshot.newest) if people >= limit else None
+
+    def _typed_counts(self) -> list[int] | None:
+        """In how many messages each part is, by the words that were typed for it; None when that cannot be told."""
+        if WHOLE not in self.telling_all:
+            return None
+        typed = [[leaf for leaf in leaves(self.parts[WHOLE]) if implies(leaf, part)] for part in self.parts]
+        typed[WHOLE] = list(leaves(self.parts[WHOLE]))
+        return [min(map(self._containing, words)) for words in typed] if all(typed) else None
 
     @property
     def _passing(self) -> str:
@@ -98,6 +129,11 @@ class Partial(Answer):
         return containing, not common, held
 
     def _holders(self, sql: str, params: Params, number: int) -> list[int]:
+        if (sql, number) not in self.asked:
+            self.asked[sql, number] = self._ask(sql, params, number)
+        return self.asked[sql, number]
+
+    def _ask(self, sql: str, params: Params, number: int) -> list[int]:
         part = self.parts[number]
         expression = fts5.expression(part if number in self.telling_all else self._narrowed(part))
 
