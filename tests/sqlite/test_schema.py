@@ -215,7 +215,7 @@ class TestCrash:
         assert len(list(tmp_path.glob("state.db.v*.bak"))) == 1
 
 
-class TestOpening:
+class TestStart:
     def test_the_look_for_rows_of_older_code_takes_the_same_steps_whatever_the_history(self, tmp_path: Path) -> None:
         with SessionDB(tmp_path / "state.db") as db:
             db.create_session("s", "cli")
