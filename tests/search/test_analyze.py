@@ -166,8 +166,8 @@ class TestEastAsianTexts:
         taken = [character for code in range(0x80, 0x20000) if shorter.fullmatch(character := chr(code))]
         assert len(taken) > 30_000
         for character in taken:
-            for text in (character, f"漢{character}字A{character}b", f"x{character}は"):
-                assert analyze._found_runs(text) == analyze._run().findall(analyze._fold(text)), text
+            for said in (character, f"漢{character}字A{character}b", f"x{character}は"):
+                assert analyze._found_runs(said) == analyze._run().findall(analyze._fold(said)), said
 
     def test_a_mark_that_changes_its_neighbour_takes_the_longer_way(self) -> None:
         assert analyze.tokens("か\u3099き") == analyze.tokens("がき") == ["がき", "き"]
