@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis.strategies import text
 from search_texts import laws, texts
 
+from sessiondb.search import analyze
 from sessiondb.search.analyze import MAX_TOKEN, extra, runs, spans, stem, tokens, unspaced
 
 
@@ -155,3 +156,18 @@ def test_russian_is_folded_like_any_text(written: str) -> None:
 @given(texts)
 def test_parts_are_the_same_whoever_made_the_words(written: str) -> None:
     assert extra(written, tokens(written)) == extra(written)
+
+
+class TestEastAsianTexts:
+    """Texts of Han, Kana and Hangul take a shorter way, which must not show."""
+
+    def test_every_character_of_the_shorter_way_is_cut_as_on_the_longer(self) -> None:
+        shorter, _ = analyze._east_asian()
+        taken = [character for code in range(0x80, 0x20000) if shorter.fullmatch(character := chr(code))]
+        assert len(taken) > 30_000
+        for character in taken:
+            for said in (character, f"漢{character}字A{character}b", f"x{character}は"):
+                assert analyze._found_runs(said) == analyze._run().findall(analyze._fold(said)), said
+
+    def test_a_mark_that_changes_its_neighbour_takes_the_longer_way(self) -> None:
+        assert analyze.tokens("か\u3099き") == analyze.tokens("がき") == ["がき", "き"]

@@ -371,6 +371,35 @@ class TestCandidates:
         whole = {hit.id for hit in scanned.hits if hit.held & 1}
         assert {hit.id for hit in indexed.hits if hit.held & 1} == whole
 
+    @pytest.mark.parametrize("machines", [0, 3, 60])
+    @pytest.mark.parametrize(
+        "box", ["deploy nginx", "deploy", "nginx slow", "deploy -redis", "role:user deploy", "zebra"]
+    )
+    def test_when_many_hold_the_whole_the_same_come_first_whether_parts_are_asked_or_not(
+        self, store: SessionDB, box: str, machines: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from sessiondb.backends.sqlite.index import answer, partial
+
+        store.create_session("night", "cron")
+        store.append_messages("night", [{"role": "user", "content": "deploy nginx slow"}] * machines)
+        monkeypatch.setattr(partial, "TAKEN", 10)
+        asked, _ = self.both(store, box, 5)
+        monkeypatch.setattr(partial, "FILLED_FROM", 0)
+        monkeypatch.setattr(answer, "PROBED_FROM", 20)
+        filled, _ = self.both(store, box, 5)
+        assert [(hit.id, hit.held) for hit in filled.hits] == [(hit.id, hit.held) for hit in asked.hits]
+
+    def test_when_many_hold_the_whole_nobody_asks_for_the_parts(
+        self, store: SessionDB, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from sessiondb.backends.sqlite.index import partial
+
+        monkeypatch.setattr(partial, "FILLED_FROM", 0)
+        monkeypatch.setattr(partial, "TAKEN", 10)
+        monkeypatch.setattr(partial.Partial, "_held", None)
+        filled, scanned = self.both(store, "deploy", 5)
+        assert [hit.id for hit in filled.hits] == [hit.id for hit in scanned.hits]
+
     def test_people_s_are_not_crowded_out_by_machines(self, store: SessionDB) -> None:
         store.create_session("night", "cron")
         store.append_messages("night", [{"role": "user", "content": "deploy nginx redis cache slow failed"}] * 700)

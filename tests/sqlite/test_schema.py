@@ -213,3 +213,34 @@ class TestCrash:
         outcomes = [(process.communicate(timeout=60)[0].strip(), process.returncode) for process in both]
         assert outcomes == [("5", 0), ("5", 0)]
         assert len(list(tmp_path.glob("state.db.v*.bak"))) == 1
+
+
+class TestStart:
+    def test_the_look_for_rows_of_older_code_takes_the_same_steps_whatever_the_history(self, tmp_path: Path) -> None:
+        with SessionDB(tmp_path / "state.db") as db:
+            db.create_session("s", "cli")
+            db.append_message("s", "user", "first")
+            db.create_session("child", "cli", parent_session_id="s")
+            connection = apsw.Connection(str(tmp_path / "state.db"))
+            # The first statement of a connection reads the schema too.
+            _, before = steps(connection, schema.OLDER_CODE), steps(connection, schema.OLDER_CODE)
+            db.append_messages("s", [{"role": "user", "content": f"message {number}"} for number in range(500)])
+            for number in range(100):
+                db.create_session(f"child-{number}", "cli", parent_session_id="s")
+            assert steps(connection, schema.OLDER_CODE) == before
+            connection.close()
+
+
+def steps(connection: apsw.Connection, sql: str) -> int:
+    """How many instructions SQLite carries out."""
+    taken = 0
+
+    def count() -> bool:
+        nonlocal taken
+        taken += 1
+        return False
+
+    connection.set_progress_handler(count, 1)
+    connection.execute(sql).fetchall()
+    connection.set_progress_handler(None)
+    return taken

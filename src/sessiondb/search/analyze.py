@@ -50,6 +50,12 @@ _SIGNS = "\u00ab\u00bb\u2013\u2014\u2018\u2019\u201c\u201d\u201e\u2026"
 _RUSSIAN = re.compile(f"[\x00-\x7f\u0410-\u044f\u0401\u0451{_SIGNS}]*")
 _RUSSIAN_SPECIAL = re.compile(f"[\u0401\u0451{_SIGNS}]")
 _RUSSIAN_FOLDING = str.maketrans({"\u0451": "\u0435", **dict.fromkeys(_SIGNS, " "), "\u2026": "..."})
+# Han, Kana and Hangul that are compared as they are written, and what separates them; beside ASCII, all of most texts.
+_AS_WRITTEN = "\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u30fc-\u30fe\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
+_STOPS = (
+    "\u2018\u2019\u201c\u201d\u2026\u3000-\u3002\u3008-\u3011\u3014\u3015\u30fb\uff01\uff08\uff09\uff0c\uff0e\uff0f\uff1a\uff1b"
+    "\uff1f"
+)
 # Patterns left as text are compiled at first use: a command that only lists must start fast.
 _PART = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
 
@@ -58,6 +64,22 @@ _PART = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
 def _run() -> re.Pattern[str]:
     """Groups: a run of an unspaced script, or a word. Costly to compile, and plain English never needs it."""
     return re.compile(f"([{_UNSPACED}]+)|([^\x00-/:-@\\[-`{{-\x7f{_UNSPACED}]+)")
+
+
+@cache
+def _east_asian() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Texts that need no folding but of ASCII letters, and what `_run` finds in them."""
+    return re.compile(f"[\x00-\x7f{_AS_WRITTEN}{_STOPS}]*"), re.compile(f"([{_AS_WRITTEN}]+)|([a-z0-9]+)")
+
+
+def _found_runs(text: str) -> list[tuple[str, str]]:
+    """The runs of unspaced scripts and the words of a text that is not all ASCII, folded: pairs, one of them empty."""
+    first = _FOREIGN.search(text)
+    if first is not None and first[0] >= "\u2e80":
+        plain, runs = _east_asian()
+        if plain.fullmatch(text):
+            return runs.findall(text.lower())
+    return _run().findall(_fold(text))
 
 
 def _within(ranges: str, character: str) -> bool:
@@ -69,7 +91,7 @@ def tokens(text: str) -> list[str]:
     if text.isascii():
         return _all_shortened(text, _ASCII_WORD.findall(text.lower()))
     words: list[str] = []
-    for run, word in _run().findall(_fold(text)):
+    for run, word in _found_runs(text):
         if run:
             words += bigrams(run)
         else:
@@ -85,7 +107,9 @@ def _all_shortened(text: str, words: list[str]) -> list[str]:
 
 def runs(text: str) -> list[str]:
     """The folded words of the text in order, unspaced runs whole."""
-    return [run or word for run, word in _run().findall(_fold(text))]
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
+    return [run or word for run, word in _found_runs(text)]
 
 
 def spans(text: str) -> list[Span]:

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from ..models import Filter, MessageFilter, MessageRow
 from ..values import dataclass
@@ -109,8 +109,9 @@ def _lexeme() -> re.Pattern[str]:
     )
 
 
+@lru_cache(maxsize=16)
 def parse(box: str) -> Query:
-    """The query that was typed; never raises."""
+    """The query that was typed; never raises. Remembered: on its way a search asks for it several times."""
     parser = _Parser()
     text = _cut(box)
     if text is not box:

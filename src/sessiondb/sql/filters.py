@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import string
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..models import Filter, MessageFilter
-from .escape import MARK, SURROGATES_AND_NUL, escape
+from .escape import MARK, escape
 
-_ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+_ASCII_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 
 
 class Where:
@@ -132,7 +131,7 @@ def starts_with(column: str, prefix: str) -> tuple[str, dict[str, str]]:
 
 def _successor(prefix: str) -> str | None:
     head = prefix.rstrip("\U0010ffff")
-    if not head or escape(head[-1], SURROGATES_AND_NUL) != head[-1]:
+    if not head or head[-1] == "\0" or escape(head[-1]) != head[-1]:
         return None
     following = ord(head[-1]) + 1
     if 0xD800 <= following <= 0xDFFF:

@@ -55,7 +55,6 @@ TITLED = f"""
     SELECT {rows.SESSION_LIST}
       FROM sessions
      WHERE %s
-     ORDER BY started_at DESC, id DESC
 """
 IDS = """
     SELECT id
@@ -336,7 +335,9 @@ class SessionPrimitives(SessionDBProvider):
 def titled(tx: Tx, prefix: str) -> list[SessionRow]:
     condition, params = starts_with("title", prefix)
     found = rows.sessions(tx.rows(TITLED % condition, params))
-    return [row for row in found if (row["title"] or "").startswith(prefix)]
+    # Sorted here: a database that is told the order walks all sessions by it, and few have a title that begins so.
+    newest_first = sorted(found, key=lambda row: (row["started_at"], row["id"]), reverse=True)
+    return [row for row in newest_first if (row["title"] or "").startswith(prefix)]
 
 
 def next_title(tx: Tx, title: str) -> str:

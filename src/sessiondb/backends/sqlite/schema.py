@@ -24,6 +24,16 @@ VERSION = 1003
 LOOKS, LOOK_AGAIN_SECONDS = 200, 0.005
 SEED_VERSIONS = range(1, 7)
 
+# INDEXED BY: left to itself SQLite walks the positions of all messages, at every start of every command.
+OLDER_CODE = """
+    SELECT EXISTS (SELECT 1
+                     FROM messages INDEXED BY messages_adrift
+                    WHERE seq IS NULL)
+        OR EXISTS (SELECT 1
+                     FROM sessions INDEXED BY sessions_unrelated
+                    WHERE relation = 'root'
+                      AND parent_session_id IS NOT NULL)
+"""
 _ADD_COLUMN = re.compile(r"ALTER TABLE (\w+) ADD COLUMN (\w+)")
 _NAME = re.compile(r"(\d{4})_\w+\.sql")
 
@@ -168,10 +178,7 @@ def _columns(connection: apsw.Connection, table: str) -> set[str]:
 
 def needs_adoption(tx: Tx) -> bool:
     """Did older code write here? Two look-ups in indexes that are nearly always empty."""
-    found = tx.row(
-        "SELECT EXISTS (SELECT 1 FROM messages WHERE seq IS NULL)"
-        " OR EXISTS (SELECT 1 FROM sessions WHERE relation = 'root' AND parent_session_id IS NOT NULL)"
-    )
+    found = tx.row(OLDER_CODE)
     return bool(found and found[0])
 
 

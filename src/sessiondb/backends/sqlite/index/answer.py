@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -55,6 +55,9 @@ COUNT_WORD = """
 """
 
 
+Bounds = tuple[int, int]
+
+
 class Hit(NamedTuple):
     id: int
     automated: bool
@@ -104,7 +107,7 @@ class Answer:
         notices = (*self.query.notices, *([NOT_ALL_LOOKED_AT] if self.cut_short else []))
         return Matches(shown, total, self.snapshot.lag, notices)
 
-    def _span(self, sessions: Sequence[str]) -> tuple[int, int]:
+    def _span(self, sessions: Sequence[str]) -> Bounds:
         """Sessions are runs of ids: telling the index which saves it from walking all matches of a common word."""
         names, params = marks("within", sessions)
         found = self.tx.row(f"SELECT MIN(id), MAX(id) FROM messages WHERE session_id IN ({names or 'NULL'})", params)
@@ -170,23 +173,17 @@ class Answer:
         return hits
 
     def _next(
-        self, expression: str, rarities: Sequence[float], bounds: tuple[int, int], limit: int, now: float, oldest: bool
+        self, expression: str, rarities: Sequence[float], bounds: Bounds, limit: int, now: float, oldest: bool
     ) -> list[Row]:
-        """The first matches. Those of words that seldom meet are collected upwards: downwards FTS5 skips nothing."""
-        low, high = bounds
-        if oldest or limit < 0 or isinstance(self.node, Term) or high - low < PROBED_FROM:
+        def matching(bounds: Bounds, limit: int, oldest: bool) -> list[Row]:
             return self._matching(expression, rarities, bounds, limit, now, oldest)
-        probed = high - (high - low) // PROBED_SHARE
-        found = self._matching(expression, rarities, (probed, high), limit, now, False)
-        left = limit - len(found)
-        if left > 0 and len(found) * PROBED_SHARE < limit:
-            older = self._matching(expression, rarities, (low, probed - 1), limit, now, True)
-            if len(older) < limit:
-                return found + older[::-1][:left]
-        return found + self._matching(expression, rarities, (low, probed - 1), left, now, False) if left else found
+
+        if oldest or limit < 0 or isinstance(self.node, Term):
+            return matching(bounds, limit, oldest)
+        return newest(matching, bounds, limit)
 
     def _matching(
-        self, expression: str, rarities: Sequence[float], bounds: tuple[int, int], limit: int, now: float, oldest: bool
+        self, expression: str, rarities: Sequence[float], bounds: Bounds, limit: int, now: float, oldest: bool
     ) -> list[Row]:
         # CROSS: the index leads, or SQLite may decide to walk all messages.
         sessions = "CROSS JOIN sessions s ON s.id = m.session_id" if self.by_session else ""
@@ -281,6 +278,21 @@ class Answer:
             yield from rows.messages(
                 self.tx.rows(f"SELECT {rows.MESSAGE_LIST} FROM messages WHERE id IN ({names})", params)
             )
+
+
+def newest(matching: Callable[[Bounds, int, bool], list[Row]], bounds: Bounds, limit: int) -> list[Row]:
+    """The newest matches. Those of words that seldom meet are collected upwards: downwards FTS5 skips nothing."""
+    low, high = bounds
+    if high - low < PROBED_FROM:
+        return matching(bounds, limit, False)
+    probed = high - (high - low) // PROBED_SHARE
+    found = matching((probed, high), limit, False)
+    left = limit - len(found)
+    if left > 0 and len(found) * PROBED_SHARE < limit:
+        older = matching((low, probed - 1), limit, True)
+        if len(older) < limit:
+            return found + older[::-1][:left]
+    return found + matching((low, probed - 1), left, False) if left else found
 
 
 def _ordered(hits: list[Hit], order: SearchOrder, size: int | None) -> list[Hit]:

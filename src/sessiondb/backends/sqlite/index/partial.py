@@ -10,15 +10,15 @@ from typing import TypeGuard
 from ....models import Filter, MessageFilter
 from ....search import rank
 from ....search.match import holds, implies
-from ....search.nodes import And, Leaf, Node, Term, any_of
+from ....search.nodes import And, Leaf, Node, Term, any_of, leaves
 from ....search.query import Query
 from ....search.relaxed import Candidate, Candidates, best, candidate, held_parts, rarities_of, worth
 from ....sql import rows
-from ....sql.driver import Params
+from ....sql.driver import Params, Row
 from ....sql.escape import unescape
 from ....sql.filters import marks
 from . import fts5
-from .answer import Answer
+from .answer import Answer, Bounds, newest
 from .snapshot import Snapshot
 
 # How many messages of one part are taken, the newest.
@@ -33,6 +33,10 @@ BATCH = 250
 NARROWED_FROM = 50_000
 NARROWED_SHARE = 20
 
+# The whole question is the first of its parts; in so large a store it is looked at first whether many hold it.
+WHOLE = 0
+FILLED_FROM = 50_000
+
 PRESENT = """
     SELECT rowid, present(messages_fts)
       FROM messages_fts
@@ -44,7 +48,8 @@ HOLDERS = """
     SELECT rowid
       FROM messages_fts
      WHERE messages_fts MATCH :expression
-     ORDER BY rowid DESC
+       AND rowid BETWEEN :low AND :high
+     ORDER BY rowid %s
      {page}
 """
 FACTS = ("id", "session_id", "seq", "timestamp")
@@ -60,17 +65,44 @@ class Partial(Answer):
         # What a message holds that holds a part, as bits: whoever holds all words holds each, and need not be asked.
         self.implied = [sum(1 << n for n, other in enumerate(parts) if implies(part, other)) for part in parts]
         self.telling_all = [n for n, held in enumerate(self.implied) if held == (1 << len(parts)) - 1]
+        self.asked: dict[tuple[str, int], list[int]] = {}
         self.filtered = where != Filter() or messages != MessageFilter()
 
     def gathered(self, limit: int) -> Candidates:
         """The best candidates; what the index has not read is read one by one."""
         total = self.snapshot.newest
+        if (enough := self._enough_hold_all(limit)) is not None:
+            return enough
         containing, complete, held = self._held(HOLDERS, {})
         rarities = rarities_of(containing, total)
         hits = self._looked_up(held, rarities, limit)
         if self.filtered and not complete and len(hits) < limit:
             hits = self._looked_up(self._held(self._passing, self.where.params)[-1], rarities, limit)
         return Candidates(best([*hits, *self._fresh()], rarities, limit), containing, total)
+
+    def _enough_hold_all(self, limit: int) -> Candidates | None:
+        """The newest that hold everything, when they fill the list: whoever holds less comes after them.
+
+        Then nobody asks who holds the parts, and how rare they are is told by the words as typed.
+        """
+        known = self._typed_counts() if self.snapshot.newest >= FILLED_FROM else None
+        if known is None:
+            return None
+        ids = self._holders(HOLDERS, {}, WHOLE)
+        if len(ids) < TAKEN:
+            return None
+        rarities = rarities_of(known, self.snapshot.newest)
+        hits = [*self._looked_up(dict.fromkeys(ids, self.implied[WHOLE]), rarities, limit), *self._fresh()]
+        people = sum(not rank.automated(hit.source) and hit.held == self.implied[WHOLE] for hit in hits)
+        return Candidates(best(hits, rarities, limit), known, self.snapshot.newest) if people >= limit else None
+
+    def _typed_counts(self) -> list[int] | None:
+        """In how many messages each part is, by the words that were typed for it; None when that cannot be told."""
+        if WHOLE not in self.telling_all:
+            return None
+        typed = [[leaf for leaf in leaves(self.parts[WHOLE]) if implies(leaf, part)] for part in self.parts]
+        typed[WHOLE] = list(leaves(self.parts[WHOLE]))
+        return [min(map(self._containing, words)) for words in typed] if all(typed) else None
 
     @property
     def _passing(self) -> str:
@@ -80,8 +112,9 @@ class Partial(Answer):
              CROSS JOIN messages m ON m.id = messages_fts.rowid
              CROSS JOIN sessions s ON s.id = m.session_id
              WHERE messages_fts MATCH :expression
+               AND messages_fts.rowid BETWEEN :low AND :high
                AND {self.where.sql}
-             ORDER BY messages_fts.rowid DESC
+             ORDER BY messages_fts.rowid %s
              {{page}}
         """
 
@@ -96,11 +129,24 @@ class Partial(Answer):
         return containing, not common, held
 
     def _holders(self, sql: str, params: Params, number: int) -> list[int]:
+        if (sql, number) not in self.asked:
+            self.asked[sql, number] = self._ask(sql, params, number)
+        return self.asked[sql, number]
+
+    def _ask(self, sql: str, params: Params, number: int) -> list[int]:
         part = self.parts[number]
         expression = fts5.expression(part if number in self.telling_all else self._narrowed(part))
-        given = {**params, "expression": expression, "limit": TAKEN, "offset": 0}
-        found, stale = [each for (each,) in self.tx.rows(sql, given)], self.snapshot.stale
-        return [each for each in found if each not in stale] if stale else found
+
+        def matching(bounds: Bounds, limit: int, oldest: bool) -> list[Row]:
+            given = {"expression": expression, "low": bounds[0], "high": bounds[1], "limit": limit, "offset": 0}
+            return self.tx.rows(sql % ("ASC" if oldest else "DESC"), {**params, **given})
+
+        # Of a beginning FTS5 reads all there is each time it is asked.
+        once = isinstance(part, Term) or any(leaf.prefix for leaf in leaves(part))
+        everywhere = (0, self.snapshot.at.last_id)
+        found = matching(everywhere, TAKEN, False) if once else newest(matching, everywhere, TAKEN)
+        stale = self.snapshot.stale
+        return [each for (each,) in found if each not in stale]
 
     def _narrowed(self, node: Node) -> Node:
         if not isinstance(node, And) or self.snapshot.newest < NARROWED_FROM:
