@@ -45,9 +45,9 @@ bench: $(VENV)/.dev servers ## Measure against hand-written loops and libraries 
 torture: $(VENV)/.dev servers ## Run the long forms of the kill, timing and many-process tests.
 	SESSIONDB_TORTURE=1 $(PYTEST) -m alone -s
 
-test-mysql: $(VENV)/.dev ## Run the laws and the tests of that backend on MySQL 8, fetched from Ubuntu's archive.
-	@tools/setup.sh mysql .mysql
-	SESSIONDB_MYSQLD=$(CURDIR)/.mysql/mysqld $(PYTEST) tests/providers/test_mysql.py tests/mysql \
+test-mysql: $(VENV)/.dev ## Run the laws and the tests of that backend on MySQL 8: make test-mysql MYSQLD=/usr/sbin/mysqld
+	@[ -x "$(MYSQLD)" ] || { echo "name a server of MySQL 8: make test-mysql MYSQLD=/usr/sbin/mysqld" >&2; exit 2; }
+	SESSIONDB_MYSQLD=$(MYSQLD) $(PYTEST) tests/providers/test_mysql.py tests/mysql \
 	    tests/upkeep/test_upkeep_servers.py tests/moving
 
 shells:
@@ -67,5 +67,5 @@ $(VENV)/.dev: $(VENV)/.package Makefile
 	@touch $@
 
 clean: ## Remove the virtualenv and all caches.
-	rm -rf $(VENV) .mysql build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

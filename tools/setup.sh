@@ -3,8 +3,6 @@
 #
 #   tools/setup.sh venv DIR    a virtualenv of Python 3.11 or newer (python3-venv where absent)
 #   tools/setup.sh servers     PostgreSQL, PgBouncer, MariaDB and Galera for the tests (where absent)
-#   tools/setup.sh mysql DIR   MySQL 8 for the tests, unpacked there from Ubuntu's packages: Debian has none. Their
-#                              checksums are compared with the archive's list; its signature is not
 #   tools/setup.sh shells      zsh and fish, in which completion is tested (where absent)
 set -euo pipefail
 
@@ -101,51 +99,6 @@ servers() {
     [ "${#missing[@]}" -eq 0 ] || install_packages "${missing[@]}"
 }
 
-UBUNTU=http://archive.ubuntu.com/ubuntu
-# The server, and those of its libraries that Debian has in other versions.
-MYSQL_PACKAGES='mysql-server-core-8.0 libaio1 libevent-core-2.1-7 libevent-pthreads-2.1-7 libicu70 libmecab2 libnuma1 libprotobuf-lite23'
-
-ubuntu_lists() {
-    local part
-    for part in jammy-updates jammy; do
-        curl -fsS "$UBUNTU/dists/$part/main/binary-amd64/Packages.gz" | gzip -dc
-    done
-}
-
-unpack_package() {
-    local found path sum file
-    # The first entry is the newest.
-    found=$(awk -v RS= -v name="$2" '$0 ~ "^Package: " name "\n" { print; exit }' "$1/lists")
-    path=$(sed -n 's/^Filename: //p' <<<"$found")
-    sum=$(sed -n 's/^SHA256: //p' <<<"$found")
-    [ -n "$path" ] || fail "no package $2 in $UBUNTU"
-    file=$1/${path##*/}
-    curl -fsS -o "$file" "$UBUNTU/$path"
-    sha256sum --quiet -c <<<"$sum  $file" || fail "$path is not what the archive lists"
-    dpkg-deb -x "$file" "$1"
-    rm -f "$file"
-}
-
-mysql() {
-    [ ! -x "$1/mysqld" ] || return 0
-    mkdir -p "$1"
-    local directory package
-    directory=$(realpath "$1")
-    ubuntu_lists >"$directory/lists"
-    for package in $MYSQL_PACKAGES; do
-        unpack_package "$directory" "$package"
-    done
-    rm -f "$directory/lists"
-    cat >"$directory/mysqld.new" <<END
-#!/bin/sh
-export LD_LIBRARY_PATH='$directory/usr/lib/x86_64-linux-gnu'
-exec '$directory/usr/sbin/mysqld' "\$@" --basedir='$directory/usr' --lc-messages-dir='$directory/usr/share/mysql'
-END
-    chmod 755 "$directory/mysqld.new"
-    # Named last: an interrupted installation is taken up again.
-    mv "$directory/mysqld.new" "$directory/mysqld"
-}
-
 shells() {
     local missing=() shell
     for shell in zsh fish; do
@@ -194,7 +147,6 @@ venv() {
 case "${1:-}" in
     venv) venv "${2:?a directory}" ;;
     servers) servers ;;
-    mysql) mysql "${2:?a directory}" ;;
     shells) shells ;;
-    *) fail "usage: tools/setup.sh venv DIR | servers | mysql DIR | shells" ;;
+    *) fail "usage: tools/setup.sh venv DIR | servers | shells" ;;
 esac

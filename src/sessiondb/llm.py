@@ -41,6 +41,11 @@ class Endpoint:
     timeout: float = 30.0
     retries: int = 2
 
+    @property
+    def place(self) -> str:
+        """Its address as it may be shown and stored: without a password."""
+        return config.redact(self.base_url)
+
     def client(self) -> Any:
         """A client for one request, to be closed. Raises MissingExtra without the package."""
         openai = package()
@@ -63,10 +68,10 @@ class Endpoint:
                 )
         # The package lets the ValueError of an answer that is no JSON through.
         except (openai.OpenAIError, ValueError) as exc:
-            raise NoAnswer(f"{self.base_url} did not answer: {reason(exc)}") from exc
+            raise NoAnswer(f"{self.place} did not answer: {reason(exc)}") from exc
         text = _text(answer)
         if not text:
-            raise NoAnswer(f"{self.model} at {self.base_url} answered without text")
+            raise NoAnswer(f"{self.model} at {self.place} answered without text")
         return text
 
 

@@ -23,6 +23,8 @@ with sessiondb.open(path) as db:
     db.ensure_session(name, "cli")
     print(len([db.append_message(name, "user", f"{name} says {number}") for number in range(count)]))
 """
+# The same, from the moment it is told to.
+CROWD = WRITER.replace("    print(", "    print('ready', flush=True), input()\n    print(")
 
 VERSION_1 = """
     CREATE TABLE schema_version (version INTEGER NOT NULL);
@@ -136,5 +138,29 @@ def writers(path: Path) -> Callable[[int, int], int]:
         answers = [process.communicate(timeout=120)[0] for process in running]
         assert [process.returncode for process in running] == [0] * processes
         return sum(map(int, answers))
+
+    return run
+
+
+@pytest.fixture
+def crowd(path: Path) -> Callable[[int, int], None]:
+    """Let several processes begin to append at the same moment."""
+
+    def run(processes: int, messages: int) -> None:
+        commands = [
+            [sys.executable, "-c", CROWD, str(path), f"writer-{number}", str(messages)] for number in range(processes)
+        ]
+        running = [
+            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for command in commands
+        ]
+        for process in running:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+        for process in running:
+            assert process.stdin is not None
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        answers = [process.communicate(timeout=120)[0] for process in running]
+        assert answers == [f"{messages}\n"] * processes
 
     return run

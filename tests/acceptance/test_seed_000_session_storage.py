@@ -125,6 +125,16 @@ def test_times_are_epoch_floats(db: SessionDB, look: Look) -> None:
     assert all(isinstance(value, float) and before <= value <= time.time() for value in times.values())
 
 
+def test_search_index_is_a_table_of_its_own(talk: SessionDB, path: Path) -> None:
+    assert found(talk, "docker") == {"s1"}
+    talk.close()
+    for file in path.parent.glob("state-search-*"):
+        file.unlink()
+    with SessionDB(db_path=path) as reopened:
+        assert reopened.message_count() == 9, "messages do not depend on it"
+        assert found(reopened, "docker") == {"s1"}, "it is made anew from them"
+
+
 def test_schema_version_is_a_single_number(db: SessionDB, look: Look) -> None:
     rows = look("SELECT version FROM schema_version")
     assert len(rows) == 1
@@ -229,6 +239,20 @@ def test_processes_write_at_once_without_loss(db: SessionDB, writers: Callable[[
     assert writers(4, 40) == 160
     assert db.message_count() == 160
     assert db.verify().ok
+
+
+def test_writers_take_turns_instead_of_waiting_in_a_convoy(
+    db: SessionDB, look: Look, crowd: Callable[[int, int], None]
+) -> None:
+    crowd(4, 150)
+    order = [row["session_id"] for row in look("SELECT session_id FROM messages ORDER BY id")]
+    writers = set(order)
+    all_begun = max(order.index(writer) for writer in writers)
+    none_done = min(len(order) - order[::-1].index(writer) for writer in writers)
+    together = order[all_begun:none_done]
+    shares = [together.count(writer) for writer in writers]
+    assert len(writers) == 4
+    assert min(shares) * 4 >= len(together) / 4, shares
 
 
 def test_checkpoints_carry_the_wal_into_the_file(db: SessionDB, path: Path) -> None:

@@ -50,7 +50,7 @@ def _count(holder: Any, name: str) -> int | None:
 
 def book(db: SessionDB, session_id: str, endpoint: Endpoint, model: str, used: Spent) -> None:
     """Add to the counters of the session."""
-    estimate, source = (None, None) if used.cost is not None else _estimate(model, endpoint.base_url, used)
+    estimate, source = (None, None) if used.cost is not None else _estimate(model, endpoint.place, used)
     status = "actual" if used.cost is not None else "estimated" if estimate is not None else None
     db.update_token_counts(
         session_id,
@@ -59,7 +59,7 @@ def book(db: SessionDB, session_id: str, endpoint: Endpoint, model: str, used: S
         cache_read_tokens=used.cache_read_tokens,
         reasoning_tokens=used.reasoning_tokens,
         model=model,
-        billing_base_url=endpoint.base_url,
+        billing_base_url=endpoint.place,
         actual_cost_usd=used.cost,
         estimated_cost_usd=estimate,
         cost_status=status,

@@ -117,7 +117,7 @@ def ask(
 
 
 def _told(endpoint: Endpoint, error: Exception) -> str:
-    return str(error) if isinstance(error, NoAnswer) else f"{endpoint.base_url} did not answer: {reason(error)}"
+    return str(error) if isinstance(error, NoAnswer) else f"{endpoint.place} did not answer: {reason(error)}"
 
 
 class _Reader:

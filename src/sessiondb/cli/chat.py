@@ -80,7 +80,7 @@ class _Host:
         if row is not None:
             resume.show(db, row)
         elif self.keyboard.interactive:
-            output.say(ink.dim(f"{agent.endpoint.model} at {agent.endpoint.base_url} · /help lists the commands"))
+            output.say(ink.dim(f"{agent.endpoint.model} at {agent.endpoint.place} · /help lists the commands"))
 
     def run(self) -> None:
         try:

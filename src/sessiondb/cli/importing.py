@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ..importers.report import Report
     from ..importers.runner import Tick
 
+# More are no help to anybody.
+_PLACES_TOLD = 6
 _MEGA = 1_000_000
 _COUNTS = ("sessions", "new", "updated", "skipped", "errors")
 _STATUS = ("on_disk", "imported", "changed", "failed")
@@ -96,9 +98,14 @@ def _nowhere(paths: Sequence[str], agents: Sequence[str], home: Path) -> str:
 
     if paths:
         return f"no history of a known format in {', '.join(paths)}; known: {', '.join(known.names())}"
-    places = [root for each in known.chosen(agents) for root in each.roots(os.environ, home)]
-    looked = ", ".join(_tilde(str(place)) for place in places) or "no place: these formats need a PATH"
-    return f"no history found in {looked}; name a file or a directory"
+    at_home = {each.NAME: list(each.roots(os.environ, home)) for each in known.chosen(agents)}
+    looked = [_tilde(str(place)) for places in at_home.values() for place in places]
+    if not looked:
+        return f"{', '.join(at_home)}: no place of its own to look in; name a file or a directory"
+    if len(looked) > _PLACES_TOLD:
+        told = ", ".join(name for name, places in at_home.items() if places)
+        return f"no history in the usual places of {told}; name a file or a directory: `sessiondb import ~/Downloads`"
+    return f"no history found in {', '.join(looked)}; name a file or a directory"
 
 
 def _run(db: SessionDB, sources: Sequence[Found], since: float | None, dry_run: bool) -> Report:
