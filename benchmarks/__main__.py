@@ -65,19 +65,19 @@ def run(wanted: argparse.Namespace, home: stores.Stores) -> None:
         results.append({**report.plain(result), "size": size.name, "conditions": conditions})
         if not wanted.json:
             print("", *report.lines(result), sep="\n", flush=True)
+        if wanted.out:
+            write_measured(wanted.out, results)
     if wanted.json:
         print(json.dumps({"conditions": conditions, "results": results}, indent=2, ensure_ascii=False))
-    if wanted.out:
-        write_all(wanted.out, results, profiled=not wanted.scenario, home=home)
+    if wanted.out and not wanted.scenario:
+        profiles.write(wanted.out, home)
 
 
-def write_all(out: Path, results: list[publish.Entry], *, profiled: bool, home: stores.Stores) -> None:
-    """All of the directory anew, as far as it was measured."""
+def write_measured(out: Path, results: list[publish.Entry]) -> None:
+    """What was measured so far: hours of measuring are not lost when a later scenario fails."""
     everything = publish.merged(publish.known(out), results, list(SCENARIOS))
     publish.write(out, everything)
     projection.write(out, everything)
-    if profiled:
-        profiles.write(out, home)
 
 
 def main(given: list[str]) -> int:
