@@ -217,6 +217,12 @@ class TestForeignDatabases:
         assert bring(path).total("new") == 3
         assert self.listing(path.parent) == before
 
+    def test_a_column_whose_name_is_no_text_stops_nothing(self, bring: Bring, tmp_path: Path) -> None:
+        path = hermes_database(tmp_path / "h" / "state.db")
+        path.write_bytes(path.read_bytes().replace(b"tool_name", b"tool\x80name"))
+        hermes_database(tmp_path / "sound" / "state.db")
+        assert bring(tmp_path).total("new") == 3
+
     def test_a_log_beside_its_live_owner_is_read_too(self, bring: Bring, tmp_path: Path) -> None:
         path = hermes_database(tmp_path / "h" / "state.db")
         owner = apsw.Connection(str(path), vfs="unix")

@@ -238,7 +238,7 @@ class TestBetweenWriters:
 
     @pytest.mark.parametrize("error", [psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected])
     def test_a_collision_that_never_ends_is_busy(self, opened: Open, error: type[psycopg.Error]) -> None:
-        db = opened(deadline=0.2)
+        db = opened(deadline=1.0)
 
         def collide(tx: Any) -> None:
             raise error

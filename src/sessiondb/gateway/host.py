@@ -14,7 +14,8 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -97,6 +98,7 @@ class Host:
         self._lock = Lock()
         self._lanes: dict[str, RLock] = {}
         self._working: dict[str, _Work] = {}
+        self._taking = 0
         self._stopping = Flag()
         self._keeper: Thread | None = None
 
@@ -118,7 +120,7 @@ class Host:
         if self._keeper is not None:
             self._keeper.join()
         deadline = time.monotonic() + grace
-        while self._running() and time.monotonic() < deadline:
+        while (self._taking or self._running()) and time.monotonic() < deadline:
             time.sleep(0.05)
         for work in self._running():
             self._leave(work)
@@ -146,12 +148,24 @@ class Host:
         counts.last_event_at = time.time()
         key = self.router.key(event.source).text
         with self._lane(key):
-            if self._stopping.is_set():
-                raise Unavailable("the gateway stops; the message is for the next one")
-            if wording.is_command(event.text):
-                self._command(channel, event)
-            else:
-                self._message(channel, event.source, wording.stored(event), event.key)
+            with self._counted():
+                if self._stopping.is_set():
+                    raise Unavailable("the gateway stops; the message is for the next one")
+                if wording.is_command(event.text):
+                    self._command(channel, event)
+                else:
+                    self._message(channel, event.source, wording.stored(event), event.key)
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        """What is being taken when the gateway stops is taken to its end: an export is removed after it was sent."""
+        with self._lock:
+            self._taking += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._taking -= 1
 
     def _lane(self, key: str) -> RLock:
         with self._lock:

@@ -39,6 +39,9 @@ class ForeignDatabase:
         try:
             self._connection = self._opened()
             self.tables()
+        except ImportProblem:
+            self.__exit__()
+            raise
         except (apsw.Error, OSError) as exc:
             self.__exit__()
             raise ImportProblem(f"{self.path} cannot be read as SQLite: {exc}") from exc
@@ -73,11 +76,17 @@ class ForeignDatabase:
         return self._connection
 
     def tables(self) -> frozenset[str]:
-        return frozenset(str(name) for (name,) in self.connection.execute(TABLES))
+        return frozenset(self._names(TABLES))
 
     def columns(self, table: str) -> tuple[str, ...]:
         """The columns there are; none for a table that is not there."""
-        return tuple(str(name) for (name,) in self.connection.execute(COLUMNS, (table,)))
+        return tuple(self._names(COLUMNS, table))
+
+    def _names(self, sql: str, *values: str) -> list[str]:
+        try:
+            return [str(name) for (name,) in self.connection.execute(sql, values)]
+        except (apsw.Error, UnicodeDecodeError) as exc:
+            raise ImportProblem(f"{self.path} cannot be read as SQLite: {exc}") from exc
 
     def rows(
         self,
