@@ -147,14 +147,13 @@ class Host:
         counts = self.counts[channel.name]
         counts.last_event_at = time.time()
         key = self.router.key(event.source).text
-        with self._lane(key):
-            with self._counted():
-                if self._stopping.is_set():
-                    raise Unavailable("the gateway stops; the message is for the next one")
-                if wording.is_command(event.text):
-                    self._command(channel, event)
-                else:
-                    self._message(channel, event.source, wording.stored(event), event.key)
+        with self._lane(key), self._counted():
+            if self._stopping.is_set():
+                raise Unavailable("the gateway stops; the message is for the next one")
+            if wording.is_command(event.text):
+                self._command(channel, event)
+            else:
+                self._message(channel, event.source, wording.stored(event), event.key)
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
