@@ -158,6 +158,19 @@ def test_parts_are_the_same_whoever_made_the_words(written: str) -> None:
     assert extra(written, tokens(written)) == extra(written)
 
 
+@laws
+@given(text("aBcDE12_ -é", max_size=12))
+def test_texts_that_are_passed_by_have_no_parts(written: str) -> None:
+    if not analyze._MIXED.search(written):
+        assert not any(analyze._PARTS[word] for word in analyze._ASCII_RUN.findall(written))
+
+
+@laws
+@given(text("abAB12", min_size=3, max_size=6))
+def test_words_with_parts_are_not_passed_by(word: str) -> None:
+    assert bool(analyze._MIXED.search(word)) is not analyze._is_plain(word)
+
+
 class TestEastAsianTexts:
     """Texts of Han, Kana and Hangul take a shorter way, which must not show."""
 

@@ -56,6 +56,8 @@ _STOPS = (
     "\u2018\u2019\u201c\u201d\u2026\u3000-\u3002\u3008-\u3011\u3014\u3015\u30fb\uff01\uff08\uff09\uff0c\uff0e\uff0f\uff1a\uff1b"
     "\uff1f"
 )
+# Where a word changes from small to capital letters, or between letters and digits; most texts have no such place.
+_MIXED = re.compile(r"[A-Z0-9](?:(?<=[a-z].)|(?<=[0-9])[A-Za-z]|(?<=[A-Z])(?:[0-9]|[A-Z][a-z]))")
 # Patterns left as text are compiled at first use: a command that only lists must start fast.
 _PART = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
 
@@ -152,6 +154,8 @@ def extra(text: str, body: Iterable[str] | None = None) -> list[str]:
 
     `body` are the words of the text, where they are known.
     """
+    if not _MIXED.search(text):
+        return []
     found = [parts for word in dict.fromkeys(_ASCII_RUN.findall(text)) if (parts := _PARTS[word])]
     if not found:
         return []
