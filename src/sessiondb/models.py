@@ -72,7 +72,7 @@ IMPORT_FILE_COLUMNS = ("path", "inode", "size", "mtime", "read_offset", "head_ha
 
 
 class Draft:
-    """A message ready to be stored: `values` holds every stored column but id, seq, term and active.
+    """A message ready to be stored: `values` has every column but the id, and leaves its place to the store.
 
     `seq` is set only by imports, which keep the positions of the original. `is_ascii`: no value needs a look at its
     characters before it is stored; False when that is not known.

@@ -24,8 +24,10 @@ def made(role: str = "user", content: Any = "hello", **fields: Any) -> Draft:
     return draft({"role": role, "content": content, **fields}, 1.0, LIMIT)
 
 
-def test_a_draft_holds_every_column_it_does_not_leave_to_the_store() -> None:
-    assert made().values.keys() == set(MESSAGE_COLUMNS) - {"id", "session_id", "seq", "term", "active"}
+def test_a_draft_has_a_place_for_every_column_but_the_id_and_leaves_some_to_the_store() -> None:
+    values = made().values
+    assert values.keys() == set(MESSAGE_COLUMNS) - {"id"}
+    assert [values[name] for name in ("session_id", "seq", "term", "active")] == [None] * 4
 
 
 def test_a_draft_carries_its_digest() -> None:

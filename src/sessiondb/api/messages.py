@@ -39,21 +39,28 @@ class Messages(Handle):
         session's last message gets `Conflict`. Further fields: content_type, provider, model, input_tokens,
         output_tokens, injected, metadata, media_refs.
         """
-        given = {
-            "role": role,
-            "content": content,
-            "tool_name": tool_name,
-            "tool_calls": tool_calls,
-            "tool_call_id": tool_call_id,
-            "token_count": token_count,
-            "finish_reason": finish_reason,
-            "reasoning": reasoning,
-            "reasoning_details": reasoning_details,
-            "codex_reasoning_items": codex_reasoning_items,
-            "timestamp": timestamp,
-            "message_key": message_key,
-            **fields,
-        }
+        given = {"role": role, "content": content, **fields}
+        # One by one: most appends give none of these, and a dict of them all takes longer than the questions.
+        if tool_name is not None:
+            given["tool_name"] = tool_name
+        if tool_calls is not None:
+            given["tool_calls"] = tool_calls
+        if tool_call_id is not None:
+            given["tool_call_id"] = tool_call_id
+        if token_count is not None:
+            given["token_count"] = token_count
+        if finish_reason is not None:
+            given["finish_reason"] = finish_reason
+        if reasoning is not None:
+            given["reasoning"] = reasoning
+        if reasoning_details is not None:
+            given["reasoning_details"] = reasoning_details
+        if codex_reasoning_items is not None:
+            given["codex_reasoning_items"] = codex_reasoning_items
+        if timestamp is not None:
+            given["timestamp"] = timestamp
+        if message_key is not None:
+            given["message_key"] = message_key
         check_text(session_id, "session_id")
         check_count(expected_seq, "expected_seq")
         made = self._draft(given, float(self._clock()))

@@ -111,7 +111,8 @@ def append_one(tx: Tx, session_id: str, draft: Draft) -> int:
     values["high"] = draft.digest >> 31
     values["low"] = draft.digest & ledger.LOW
     values["calls"] = len(draft.calls)
-    message_id = tx.insert_counted(INSERT_NEXT, COUNT_NEXT, values)
+    plain = draft.is_ascii and session_id.isascii()
+    message_id = tx.insert_counted(INSERT_NEXT, COUNT_NEXT, values, plain=plain)
     if message_id is None:
         # Or there is no such session; the long way tells.
         raise Adrift

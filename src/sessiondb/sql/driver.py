@@ -30,8 +30,11 @@ class Tx(Protocol):
     def insert(self, sql: str, params: Params = ...) -> int | None:
         """Execute an INSERT and return the new id; None when no row was inserted."""
 
-    def insert_counted(self, sql: str, count: str, params: Params) -> int | None:
-        """Execute an INSERT and the UPDATE that counts its row; the new id, None when one of them changed nothing."""
+    def insert_counted(self, sql: str, count: str, params: Params, *, plain: bool = False) -> int | None:
+        """Execute an INSERT and the UPDATE that counts its row; the new id, None when one of them changed nothing.
+
+        `plain`: all texts are known to be ASCII.
+        """
 
     def insert_many(self, sql: str, params: Sequence[Params], *, plain: Sequence[bool] = ()) -> list[int]:
         """Insert rows in order and return their ids; `plain`: which of them are known to be ASCII."""
@@ -43,7 +46,7 @@ class Tx(Protocol):
 class OneByOne:
     """For drivers that send a statement at a time."""
 
-    def insert_counted(self: Tx, sql: str, count: str, params: Params) -> int | None:
+    def insert_counted(self: Tx, sql: str, count: str, params: Params, *, plain: bool = False) -> int | None:
         new_id = self.insert(sql, params)
         return new_id if new_id is not None and self.run(count, params) else None
 

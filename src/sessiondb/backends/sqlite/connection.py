@@ -76,9 +76,9 @@ class SQLiteTx:
         self._cursor.execute(SQLITE.text(sql), self._stored(params))
         return connection.last_insert_rowid() if connection.changes() else None
 
-    def insert_counted(self, sql: str, count: str, params: Params) -> int | None:
+    def insert_counted(self, sql: str, count: str, params: Params, *, plain: bool = False) -> int | None:
         connection = self.connection
-        self._cursor.execute(SQLITE.pair(sql, count), self._message(storable(params)))
+        self._cursor.execute(SQLITE.pair(sql, count), self._message(params if plain else storable(params)))
         return connection.last_insert_rowid() if connection.changes() else None
 
     def _message(self, bindings: Params) -> Params:
