@@ -147,6 +147,7 @@ class Messages(Handle):
         """Messages in the order they were stored; [] for an unknown id.
 
         Page by position (`seq`): `after=` the last one seen, or `newest=True` for the end of the conversation.
+        Bytes of pictures stand here by their hash; `get_messages_as_conversation` puts them back.
         """
         check_text(session_id, "session_id")
         for name, value in (("limit", limit), ("after", after), ("before", before)):
