@@ -100,6 +100,29 @@ def test_an_option_that_the_provider_does_not_have_is_refused(tmp_path: Path) ->
         sessiondb.open(tmp_path / "x.db", colour="red")
 
 
+@pytest.mark.parametrize(
+    ("target", "option", "value"),
+    [
+        ("", "deadline", -1),
+        ("", "deadline", "soon"),
+        ("", "deadline", float("nan")),
+        ("", "readers", 0),
+        ("", "readers", "four"),
+        ("", "synchronous", 5),
+        ("postgresql://nobody@127.0.0.1:1/x", "deadline", "soon"),
+        ("postgresql://nobody@127.0.0.1:1/x", "pool_size", 0),
+        ("postgresql://nobody@127.0.0.1:1/x", "max_overflow", -1),
+        ("mysql://nobody@127.0.0.1:1/x", "pool_size", "ten"),
+        ("mysql://nobody@127.0.0.1:1/x", "max_overflow", -1),
+        ("mysql://nobody@127.0.0.1:1/x", "deadline", None),
+    ],
+)
+def test_an_option_of_the_wrong_kind_is_named(tmp_path: Path, target: str, option: str, value: object) -> None:
+    with pytest.raises(Invalid, match=option):
+        sessiondb.open(target or tmp_path / "x.db", **{option: value})
+    assert not (tmp_path / "x.db").exists()
+
+
 class TestPrecedence:
     def test_without_anything_it_is_sqlite_in_the_home(self, load: Load, home: Path) -> None:
         settings = load()

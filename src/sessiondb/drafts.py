@@ -6,7 +6,7 @@ Every refusal names the field; nothing is coerced silently.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -40,6 +40,30 @@ def to_json(value: Any, field: str) -> str | None:
 def check_text(value: Any, field: str) -> None:
     if value is not None and not isinstance(value, str):
         raise Invalid(f"{field} must be text, not {type(value).__name__}")
+
+
+def check_texts(values: Any, field: str) -> tuple[str, ...]:
+    """Several texts; none for None. A single text is refused: taken for a list, it would be its letters."""
+    if values is None:
+        return ()
+    listed = isinstance(values, Collection) and not isinstance(values, str | bytes | Mapping)
+    if not listed or not all(isinstance(value, str) for value in values):
+        raise Invalid(f"{field} must be a list of texts, not {values!r:.40}")
+    return tuple(values)
+
+
+def check_days(value: Any, field: str = "older_than_days") -> float:
+    days = _number(value)
+    if days is None or not 0 <= days < math.inf:
+        raise Invalid(f"{field} must be zero or more, not {value if days is None else days!r:.40}")
+    return days
+
+
+def check_seconds(value: Any, field: str) -> float:
+    seconds = _number(value)
+    if seconds is None or not 0 <= seconds < math.inf:
+        raise Invalid(f"{field} must be a number of seconds, not {value if seconds is None else seconds!r:.40}")
+    return seconds
 
 
 def check_count(value: Any, field: str) -> None:

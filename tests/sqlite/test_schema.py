@@ -97,6 +97,13 @@ class TestUpgrade:
         with SessionDB(build(tmp_path / "state.db", 6, stamp=version)) as db:
             assert db.message_count() == 5
 
+    def test_columns_behind_the_number_are_made_up_for(self, tmp_path: Path, version: int) -> None:
+        path = build(tmp_path / "state.db", version, stamp=6)
+        with SessionDB(path) as db:
+            assert (db.message_count(), db.verify().ok) == (5, True)
+        SessionDB(tmp_path / "new.db").close()
+        assert shape(path) == shape(tmp_path / "new.db")
+
     def test_without_leave_to_upgrade_it_is_refused_untouched(self, tmp_path: Path, version: int) -> None:
         path = build(tmp_path / "state.db", version)
         before = fingerprint(path)
@@ -110,6 +117,19 @@ class TestUpgrade:
         with pytest.raises(errors.SchemaOutdated, match="read_only"):
             SessionDB(path, read_only=True)
         assert fingerprint(path) == before
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_titles_that_two_sessions_have_get_numbers(tmp_path: Path, version: int) -> None:
+    """Before version 4 nothing kept two writers from giving the same title."""
+    path = build(tmp_path / "state.db", 3, stamp=version)
+    connection = apsw.Connection(str(path))
+    connection.execute("UPDATE sessions SET title = 'deploy'")
+    connection.execute("UPDATE sessions SET title = 'deploy #2' WHERE id = 'helper'")
+    connection.close()
+    with SessionDB(path) as db:
+        titles = {name: db.get_session_title(name) for name in ("old", "loose", "next", "helper")}
+    assert titles == {"old": "deploy", "helper": "deploy #2", "loose": "deploy #3", "next": "deploy #4"}
 
 
 class TestOpening:

@@ -138,7 +138,7 @@ class AsyncSessions(AsyncHandle):
         return await self._read(lambda db: db.get_tags(session_id))
 
     async def resolve_session_id(self, id_or_prefix: str) -> str | None:
-        """The full id for an id or a prefix that only one session has."""
+        """The full id for an id or a prefix that only one session has; nothing is no prefix."""
         return await self._read(lambda db: db.resolve_session_id(id_or_prefix))
 
     async def list_sessions_rich(

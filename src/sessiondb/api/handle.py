@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .. import titles
+from ..drafts import check_text
 from ..errors import NotFound
 from ..ids import Clock
 from ..media import MediaStore
@@ -63,13 +64,19 @@ class Handle:
 
         return titles.clean(redact(cleaned)[:MAX_TITLE_LENGTH])
 
+    def _raise_if_closed(self) -> None:
+        """For what needs no question to the store, such as a search for nothing."""
+        self.provider.find_ids("", 1)
+
     def _require(self, session_id: str) -> SessionRow:
+        check_text(session_id, "session_id")
         session = self.provider.get_session(session_id)
         if session is None:
             raise no_session(session_id)
         return session
 
     def _position(self, session_id: str, message_id: int) -> int:
+        check_text(session_id, "session_id")
         known = isinstance(message_id, int) and 0 < message_id < 1 << 63
         message = self.provider.get_message(message_id) if known else None
         if message is None or message["session_id"] != session_id or message["seq"] is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..drafts import restored
+from ..drafts import check_text, restored
 from ..errors import AlreadyExists
 from ..ids import new_session_id
 from ..models import Draft, SessionRow
@@ -23,14 +23,17 @@ _FORKED = (
 class Lineage(Messages):
     def ancestors(self, session_id: str) -> list[SessionRow]:
         """The parent, its parent, and so on up to the root; safe on cycles."""
+        check_text(session_id, "session_id")
         return self.provider.ancestors(session_id)
 
     def descendants(self, session_id: str) -> list[SessionRow]:
         """Every session below, parents before children; safe on cycles."""
+        check_text(session_id, "session_id")
         return self.provider.descendants(session_id)
 
     def lineage_root(self, session_id: str) -> str:
         """The id of the first session of the lineage; the id itself when it has no parent or is unknown."""
+        check_text(session_id, "session_id")
         above = self.provider.ancestors(session_id)
         return above[-1]["id"] if above else session_id
 
@@ -41,6 +44,7 @@ class Lineage(Messages):
 
     def get_compression_tip(self, session_id: str) -> str:
         """The newest continuation of a compressed session; the id itself when there is none."""
+        check_text(session_id, "session_id")
         tip = session_id
         for _ in range(_LONGEST_CHAIN):
             following = self._continuation(tip)
@@ -58,6 +62,7 @@ class Lineage(Messages):
 
     def resolve_resume_session_id(self, session_id: str) -> str:
         """Where to go on: the id itself if it has messages, else the newest descendant that has some."""
+        check_text(session_id, "session_id")
         if self.provider.count_messages(session_id):
             return session_id
         below = [row for row in self.provider.descendants(session_id) if row["message_count"]]

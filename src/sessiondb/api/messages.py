@@ -79,6 +79,7 @@ class Messages(Handle):
 
     def replace_messages(self, session_id: str, messages: Iterable[Mapping[str, Any]]) -> list[int]:
         """Put `messages` in the place of all there are, in one transaction. Raises NotFound."""
+        check_text(session_id, "session_id")
         return self.provider.replace_messages(session_id, self._drafts(messages))
 
     def merge_messages(
@@ -89,6 +90,7 @@ class Messages(Handle):
         Each needs a `message_key`, and may say `active`: 0 hides it, and so do the keys in `hidden`; nothing hidden is
         shown again. Raises NotFound.
         """
+        check_text(session_id, "session_id")
         now = float(self._clock())
         return self.provider.merge(
             session_id, [self._merging(number, each, now) for number, each in enumerate(messages)], hidden
@@ -152,7 +154,9 @@ class Messages(Handle):
         """Messages in the order they were stored; [] for an unknown id.
 
         Page by position (`seq`): `after=` the last one seen, or `newest=True` for the end of the conversation.
+        Bytes of pictures stand here by their hash; `get_messages_as_conversation` puts them back.
         """
+        check_text(session_id, "session_id")
         for name, value in (("limit", limit), ("after", after), ("before", before)):
             check_count(value, name)
         return self.provider.get_messages(
@@ -161,6 +165,7 @@ class Messages(Handle):
 
     def iter_messages(self, session_id: str, *, include_inactive: bool = False) -> Iterator[MessageRow]:
         """The messages one by one, read in batches: a long conversation needs no room. None for an unknown id."""
+        check_text(session_id, "session_id")
         for row in self.provider.stored_messages(session_id):
             if include_inactive or row["active"]:
                 yield message_row(row)
@@ -176,6 +181,7 @@ class Messages(Handle):
         self, session_id: str, *, timestamps: bool = False, repair: bool = False
     ) -> list[dict[str, Any]]:
         """The conversation in the form model APIs take; `repair` closes tool calls that a crash left open."""
+        check_text(session_id, "session_id")
         turns = self.provider.get_turns(session_id)
         for turn in turns:
             if not timestamps:
@@ -185,10 +191,12 @@ class Messages(Handle):
         return replay.repaired(turns) if repair else turns
 
     def message_count(self, session_id: str | None = None) -> int:
+        check_text(session_id, "session_id")
         return self.provider.count_messages(session_id)
 
     def clear_messages(self, session_id: str) -> None:
         """Remove all messages; tokens, costs and title stay. An unknown id is ignored."""
+        check_text(session_id, "session_id")
         self.provider.clear_messages(session_id)
 
     def rewind_to_message(self, session_id: str, message_id: int) -> int:
@@ -197,14 +205,17 @@ class Messages(Handle):
 
     def restore_rewound(self, session_id: str) -> int:
         """Show everything that was hidden and return how many came back. Raises NotFound."""
+        check_text(session_id, "session_id")
         if self.provider.get_session(session_id) is None:
             raise no_session(session_id)
         return self.provider.set_active(session_id, 0, True)
 
     def get_tool_calls(self, session_id: str) -> list[ToolCallRow]:
         """The tool calls of a session with their status and the beginning of their results."""
+        check_text(session_id, "session_id")
         return self.provider.get_tool_calls(session_id)
 
     def get_media_refs(self, session_id: str) -> list[MediaRefRow]:
         """Pictures, sounds and files of a session, by path or hash."""
+        check_text(session_id, "session_id")
         return self.provider.get_media_refs(session_id)

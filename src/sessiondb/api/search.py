@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..drafts import check_time
+from ..drafts import check_text, check_texts, check_time
 from ..errors import Invalid, NotSupported
 from ..models import (
     ContextLine,
@@ -73,9 +73,9 @@ class Search(Handle):
         if not isinstance(query, str):
             raise Invalid(f"the query must be text, not {type(query).__name__}")
         chosen = _chosen(where, source_filter, exclude_sources, session_id, chat_id, user_id, tags)
-        messages = MessageFilter(tuple(role_filter or ()), *_times(since, until), include_inactive)
+        messages = MessageFilter(check_texts(role_filter, "role_filter"), *_times(since, until), include_inactive)
         page = check_page(limit, offset)
-        if order not in _ORDERS:
+        if not isinstance(order, str) or order not in _ORDERS:
             raise Invalid(f"unknown order {order!r}; use one of {', '.join(_ORDERS)}")
         if mode == _WORDS:
             return self._search_words(query, chosen, messages, page, _ORDERS[order], deadline)
@@ -100,6 +100,8 @@ class Search(Handle):
             where, messages = narrow(query, where, messages, now)
         if query.lists:
             return self._search_kinds(query, where, messages, page, order == "oldest", deadline)
+        if query.node is None:
+            self._raise_if_closed()
         titled = self._titled(query, where, messages) if order == "relevance" else []
         shown = titled[page.offset :][: page.limit]
         rest = _after_titles(page, len(titled))
@@ -237,13 +239,15 @@ def _chosen(
     tags: Sequence[str],
 ) -> Filter:
     """What the single wishes say, on top of a whole filter if one is given."""
+    for name, value in (("session_id", session_id), ("chat_id", chat_id), ("user_id", user_id)):
+        check_text(value, name)
     wishes: dict[str, object] = {
         "ids": None if session_id is None else (session_id,),
-        "sources": None if sources is None else tuple(sources),
-        "exclude_sources": tuple(exclude or ()) or None,
+        "sources": None if sources is None else check_texts(sources, "source_filter"),
+        "exclude_sources": check_texts(exclude, "exclude_sources") or None,
         "chat_id": chat_id,
         "user_id": user_id,
-        "tags": tuple(tags) or None,
+        "tags": check_texts(tags, "tags") or None,
     }
     given = {name: wish for name, wish in wishes.items() if wish is not None}
     if not given:

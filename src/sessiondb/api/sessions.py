@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from ..drafts import check_cost, check_count, check_id, check_text, check_time, to_json
+from ..drafts import check_cost, check_count, check_id, check_text, check_texts, check_time, to_json
 from ..errors import Invalid
 from ..models import RELATIONS, TOKEN_COLUMNS, Filter, ListedSession, Order, Page, SessionRow
 from .handle import Handle, no_session
@@ -94,24 +94,29 @@ class Sessions(Handle):
         self.create_session(session_id, source, model)
 
     def get_session(self, session_id: str) -> SessionRow | None:
+        check_text(session_id, "session_id")
         return self.provider.get_session(session_id)
 
     def end_session(self, session_id: str, end_reason: str) -> None:
         """Mark the session ended; the first reason and time win, an unknown id is ignored."""
+        check_text(session_id, "session_id")
         check_text(end_reason, "end_reason")
         changes = {"ended_at": self._clock(), "end_reason": end_reason}
         self.provider.update_session(session_id, changes, unless_set="ended_at")
 
     def reopen_session(self, session_id: str) -> None:
         """Take the end back; the only way to end a session anew."""
+        check_text(session_id, "session_id")
         self.provider.update_session(session_id, {"ended_at": None, "end_reason": None})
 
     def update_system_prompt(self, session_id: str, system_prompt: str) -> None:
+        check_text(session_id, "session_id")
         check_text(system_prompt, "system_prompt")
         self.provider.update_session(session_id, self._columns({"system_prompt": system_prompt}))
 
     def update_session(self, session_id: str, **fields: Any) -> None:
         """Change descriptive fields of a session, such as cwd, git_branch, display_name or metadata."""
+        check_text(session_id, "session_id")
         for name in fields.keys() & {*_TEXT_COLUMNS}:
             check_text(fields[name], name)
         unknown = fields.keys() - {*_TEXT_COLUMNS, "metadata"} | fields.keys() & {"parent_session_id"}
@@ -146,6 +151,7 @@ class Sessions(Handle):
         Model and billing facts fill what is unknown; cost status, source and pricing version replace.
         An unknown id is ignored.
         """
+        check_text(session_id, "session_id")
         counts = (input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens)
         amounts: dict[str, float | None] = dict(zip(TOKEN_COLUMNS, counts, strict=True))
         for name, count in amounts.items():
@@ -176,28 +182,31 @@ class Sessions(Handle):
         self._stamp(session_id, "pinned_at", pinned)
 
     def _stamp(self, session_id: str, column: str, on: bool) -> None:
+        check_text(session_id, "session_id")
         if not self.provider.update_session(session_id, {column: self._clock() if on else None}):
             raise no_session(session_id)
 
     def tag_session(self, session_id: str, *tags: str) -> list[str]:
         """Add tags and return all the session has. Raises NotFound."""
+        check_text(session_id, "session_id")
         return self.provider.change_tags(session_id, [_tag(tag) for tag in tags], ())
 
     def untag_session(self, session_id: str, *tags: str) -> list[str]:
         """Remove tags and return what is left. Raises NotFound."""
+        check_text(session_id, "session_id")
         return self.provider.change_tags(session_id, (), [_tag(tag) for tag in tags])
 
     def get_tags(self, session_id: str) -> list[str]:
+        check_text(session_id, "session_id")
         return self.provider.change_tags(session_id, (), ())
 
     def resolve_session_id(self, id_or_prefix: str) -> str | None:
-        """The full id for an id or a prefix that only one session has."""
-        if not isinstance(id_or_prefix, str) or not id_or_prefix:
-            return None
-        found = self.provider.find_ids(id_or_prefix, 2)
+        """The full id for an id or a prefix that only one session has; nothing is no prefix."""
+        check_text(id_or_prefix, "session_id")
+        found = self.provider.find_ids(id_or_prefix or "", 2)
         if id_or_prefix in found:
             return id_or_prefix
-        return found[0] if len(found) == 1 else None
+        return found[0] if id_or_prefix and len(found) == 1 else None
 
     def list_sessions_rich(
         self,
@@ -216,22 +225,26 @@ class Sessions(Handle):
         Sub-agents' sessions are hidden unless `include_children`; a compressed conversation shows once, as its newest
         part (or, without `project_compression_tips`, as its first).
         """
+        check_text(source, "source")
         chosen = where or Filter(archived=False)
+        excluded = check_texts(exclude_sources, "exclude_sources")
         selection = Filter(
             **{name: getattr(chosen, name) for name in Filter.__match_args__}
             | ({"sources": (source,)} if source is not None else {})
-            | ({"exclude_sources": tuple(exclude_sources)} if exclude_sources else {})
+            | ({"exclude_sources": excluded} if excluded else {})
             | {"children": include_children, "tips": project_compression_tips and not include_children}
         )
         return self.provider.list_sessions(selection, check_page(limit, offset), _order(order_by))
 
     def search_sessions(self, source: str | None = None, limit: int = 20, offset: int = 0) -> list[SessionRow]:
         """A plain listing, newest started first; text is found by `search_messages`."""
+        check_text(source, "source")
         where = Filter(sources=None if source is None else (source,))
         rows = self.provider.list_sessions(where, check_page(limit, offset), "started")
         return [_without_preview(row) for row in rows]
 
     def session_count(self, source: str | None = None, *, where: Filter | None = None) -> int:
+        check_text(source, "source")
         chosen = where or Filter(sources=None if source is None else (source,))
         return self.provider.count_sessions(chosen)
 
@@ -241,7 +254,7 @@ def _without_preview(row: ListedSession) -> SessionRow:
 
 
 def _order(name: str) -> Order:
-    if name not in _ORDERS:
+    if not isinstance(name, str) or name not in _ORDERS:
         raise Invalid(f"unknown order {name!r}; use 'started' or 'activity'")
     return _ORDERS[name]
 

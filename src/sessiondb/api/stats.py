@@ -36,6 +36,7 @@ class Stats(Handle):
 
     def verify(self, session_id: str | None = None, *, tick: Tick | None = None) -> Report:
         """Recompute every position and ledger; the report names session and position of what does not fit."""
+        check_text(session_id, "session_id")
         from ..verify import verify
 
         return verify(self.provider, session_id, tick)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import titles
+from ..drafts import check_text
 from ..errors import Invalid
 from ..models import MAX_TITLE_LENGTH, SessionRow
 from .handle import Handle
@@ -18,6 +19,7 @@ class Titles(Handle):
 
     def set_session_title(self, session_id: str, title: str | None) -> bool:
         """Set a title, or clear it with an empty one; False for an unknown id. Raises TitleTaken, naming the holder."""
+        check_text(session_id, "session_id")
         cleaned = self._title(title)
         return self.provider.set_title(session_id, cleaned, "user" if cleaned else None)
 
@@ -26,6 +28,7 @@ class Titles(Handle):
 
         A taken title gets the next number of its lineage.
         """
+        check_text(session_id, "session_id")
         if source not in ("agent", "llm", "first_prompt"):
             raise Invalid(f"unknown title source {source!r}; use agent, llm or first_prompt")
         cleaned = self._title(title)
@@ -35,23 +38,26 @@ class Titles(Handle):
         return self.provider.set_title(session_id, free, source, only_if_empty=True)
 
     def get_session_title(self, session_id: str) -> str | None:
+        check_text(session_id, "session_id")
         session = self.provider.get_session(session_id)
         return session["title"] if session else None
 
     def get_session_by_title(self, title: str) -> SessionRow | None:
-        return next((row for row in self.provider.find_titles(title) if row["title"] == title), None)
+        check_text(title, "title")
+        return next((row for row in self.provider.find_titles(title or "") if row["title"] == title), None)
 
     def resolve_session_by_title(self, title: str) -> str | None:
         """The newest session of a lineage, or the one with exactly this title."""
-        if not title:
-            return None
-        found = self.provider.find_titles(titles.lineage_prefix(title))
+        check_text(title, "title")
+        found = self.provider.find_titles(titles.lineage_prefix(title)) if title else []
         numbered = [row for row in found if row["title"] != title and _number(title, row) is not None]
         exact = [row for row in found if row["title"] == title]
         return next((row["id"] for row in numbered or exact), None)
 
     def get_next_title_in_lineage(self, base_title: str) -> str:
         """The next free title: "x" when nobody has it, else "x #2", "x #3"; never longer than a title may be."""
+        if not isinstance(base_title, str):
+            raise Invalid(f"base_title must be text, not {type(base_title).__name__}")
         base, _ = titles.split(base_title)
         found = self.provider.find_titles(titles.lineage_prefix(base))
         return titles.next_in_lineage(base, [row["title"] or "" for row in found])

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .. import titles
-from ..drafts import check_id, check_session, check_time, latest, restored, to_json
+from ..drafts import check_id, check_session, check_text, check_time, latest, restored, to_json
 from ..errors import Invalid, SessionDBError
 from ..models import SESSION_COLUMNS, Draft, Filter, Page, SessionRow
 from ..rows import message_row
@@ -35,6 +35,7 @@ class ImportReport:
 class Transfer(Messages):
     def export_session(self, session_id: str) -> dict[str, Any] | None:
         """The session's columns with `messages` (rewound ones too, active = 0), `tags` and `media_refs`; or None."""
+        check_text(session_id, "session_id")
         session = self.provider.get_session(session_id)
         return None if session is None else self._document(session)
 
@@ -51,6 +52,7 @@ class Transfer(Messages):
 
     def export_all(self, source: str | None = None) -> list[dict[str, Any]]:
         """Every session with its messages, in memory at once; `iter_export` streams."""
+        check_text(source, "source")
         return list(self.iter_export(Filter(sources=None if source is None else (source,))))
 
     def iter_export(self, where: Filter | None = None) -> Iterator[dict[str, Any]]:
@@ -88,8 +90,9 @@ class Transfer(Messages):
         A session that exists is skipped and reported, never changed. A taken title gets the next number of its lineage.
         A parent that is nowhere is left out and noted.
         """
-        if not isinstance(documents, Iterable):
+        if isinstance(documents, str | bytes | Mapping) or not isinstance(documents, Iterable):
             raise Invalid(f"sessions must be a list of dicts, not {type(documents).__name__}")
+        self._raise_if_closed()
         report = ImportReport()
         parents: dict[str, str] = {}
         for number, document in enumerate(documents):

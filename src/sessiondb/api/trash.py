@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..drafts import check_id
-from ..errors import Invalid
+from ..drafts import check_days, check_id, check_text
 from ..models import Filter, ListedSession, Page, SessionRow
 from ..values import replace
 from .handle import Handle
@@ -16,6 +15,7 @@ TRASH_DAYS = 30
 class Trash(Handle):
     def delete_session(self, session_id: str, *, hard: bool = False) -> bool:
         """Move a session to the trash, or destroy it if `hard`; False for an unknown id. Children are kept."""
+        check_text(session_id, "session_id")
         return bool(self.provider.delete_sessions(Filter(ids=(session_id,)), deleted_at=self._clock(), hard=hard))
 
     def prune_sessions(
@@ -43,11 +43,12 @@ class Trash(Handle):
         return self.provider.list_sessions(self._prunable(older_than_days, source, where), Page(None), "started")
 
     def _prunable(self, days: float, source: str | None, where: Filter | None) -> Filter:
-        _check_days(days)
+        check_text(source, "source")
+        begun_before = self._clock() - check_days(days) * DAY
         chosen = where or Filter()
         if source is not None:
             chosen = replace(chosen, sources=(source,))
-        return replace(chosen, ended=True, pinned=False, started_before=self._clock() - days * DAY)
+        return replace(chosen, ended=True, pinned=False, started_before=begun_before)
 
     def list_trash(self, limit: int | None = 20, offset: int = 0) -> list[SessionRow]:
         """Deleted sessions, the last deleted first."""
@@ -59,16 +60,11 @@ class Trash(Handle):
         Raises NotFound when it is not in the trash, AlreadyExists when its id is in use again (give `new_id`),
         TitleTaken when its title is (`new_title=True` takes the next number of the lineage).
         """
+        check_text(session_id, "session_id")
         if new_id is not None:
             check_id(new_id, "new_id")
         return self.provider.restore(session_id, new_id=new_id, new_title=new_title)
 
     def empty_trash(self, older_than_days: float = TRASH_DAYS) -> int:
         """Destroy what has been in the trash for so many days; returns how many sessions. Nothing else ever does."""
-        _check_days(older_than_days)
-        return self.provider.empty_trash(self._clock() - older_than_days * DAY)
-
-
-def _check_days(days: object) -> None:
-    if isinstance(days, bool) or not isinstance(days, int | float) or not days >= 0:
-        raise Invalid(f"older_than_days must be zero or more, not {days!r}")
+        return self.provider.empty_trash(self._clock() - check_days(older_than_days) * DAY)

@@ -65,8 +65,9 @@ class Tables:
             raise NotFound(f"no parent session {session_id!r}; create it first, or leave the parent out")
 
     def children(self, session_id: str) -> list[Session]:
-        """Those with this parent, by start."""
-        found = [each for each in self.sessions.values() if each.values["parent_session_id"] == session_id]
+        """Those with this parent, by start; no parent has none."""
+        parent = self.sessions.get(session_id)
+        found = [each for each in self.sessions.values() if parent and each.values["parent_session_id"] == parent.id]
         return sorted(found, key=by_start)
 
     def continuation(self, session_id: str) -> Session | None:

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from ... import errors
 from ...config import home_directory
+from ...drafts import check_count, check_seconds
 from ...models import Draft, Filter, Matches, MessageFilter, Page, SearchOrder
 from ...provider import Features
 from ...search import analyze
@@ -108,15 +109,21 @@ class MySQLProvider(SQLProvider):
             return
         if not self.is_available():
             raise errors.MissingExtra("the MySQL provider", "mysql")
-        if pool_size < 1 or max_overflow < 0:
-            raise errors.Invalid(f"pool_size must be at least 1 and max_overflow 0, not {pool_size} and {max_overflow}")
+        check_count(pool_size, "pool_size")
+        check_count(max_overflow, "max_overflow")
+        if pool_size < 1:
+            raise errors.Invalid(f"pool_size must be at least 1, not {pool_size}")
         from .driver import MySQLDriver
 
         place = address(
             dsn, host=host, port=port, user=user, password=password, database=database, unix_socket=unix_socket
         )
         opened = MySQLDriver(
-            place, pool_size=pool_size, max_overflow=max_overflow, deadline=float(deadline), read_only=read_only
+            place,
+            pool_size=pool_size,
+            max_overflow=max_overflow,
+            deadline=check_seconds(deadline, "deadline"),
+            read_only=read_only,
         )
         kind, packet = opened.prepare(upgrade=upgrade)
         self._has_words = kind.analyser == analyze.VERSION

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from ... import errors
 from ...config import home_directory
+from ...drafts import check_count, check_seconds
 from ...models import Draft, Filter, Matches, MessageFilter, Page, SearchOrder, TextMode
 from ...provider import Features
 from ...sql import appends
@@ -124,7 +125,14 @@ class PostgreSQLProvider(SQLProvider):
             raise errors.Invalid(f"trigrams must be one of {', '.join(_TRIGRAMS)}, not {trigrams!r}")
         self._trigrams = trigrams
         options = Options(
-            dsn, schema, pool_size, max_overflow, float(deadline), synchronous_commit, prepare_threshold, read_only
+            dsn,
+            schema,
+            pool_size,
+            max_overflow,
+            check_seconds(deadline, "deadline"),
+            synchronous_commit,
+            prepare_threshold,
+            read_only,
         )
         self.media_directory = media_directory or os.path.join(home_directory(os.environ), "media", quote(schema, ""))
         self._engine = self.driver = self._opened(options, pool, upgrade and not read_only, trigrams)
@@ -341,6 +349,8 @@ def _checked(schema: str, synchronous_commit: str | None, pool_size: int, max_ov
     if synchronous_commit not in _SYNCHRONOUS:
         known = ", ".join(str(name) for name in _SYNCHRONOUS[1:])
         raise errors.Invalid(f"synchronous_commit must be one of {known}, not {synchronous_commit!r}")
-    if pool_size < 1 or max_overflow < 0:
-        raise errors.Invalid(f"a pool has at least one connection, not {pool_size} and {max_overflow} more")
+    check_count(pool_size, "pool_size")
+    check_count(max_overflow, "max_overflow")
+    if pool_size < 1:
+        raise errors.Invalid(f"pool_size must be at least 1, not {pool_size}")
     return schema

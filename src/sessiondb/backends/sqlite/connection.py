@@ -153,7 +153,10 @@ _MEANING: dict[int, tuple[type[errors.SessionDBError], str]] = {
         errors.Unavailable,
         "{path} cannot be written: {error}; open it with read_only=True to read",
     ),
-    apsw.SQLITE_CANTOPEN: (errors.Unavailable, "{path} cannot be opened; check that its directory exists and is yours"),
+    apsw.SQLITE_CANTOPEN: (
+        errors.Unavailable,
+        "{path} cannot be opened; check that you may read and write it, what stands beside it, and its directory",
+    ),
     apsw.SQLITE_PERM: (errors.Unavailable, "no permission to use {path}"),
     apsw.SQLITE_AUTH: (errors.Unavailable, "no permission to use {path}"),
     apsw.SQLITE_IOERR: (errors.Unavailable, "reading or writing {path} failed ({error}); nothing half written remains"),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ... import errors
+from ...drafts import check_count, check_seconds
 from ...models import Draft, Filter, Matches, MessageFilter, Page, SearchOrder
 from ...provider import Change, Features
 from ...sql.driver import Driver, Tx
@@ -87,13 +88,17 @@ class SQLiteProvider(SQLProvider):
         if not self.is_available():
             needed, found = ".".join(map(str, OLDEST_SQLITE)), ".".join(map(str, sqlite_version()))
             raise errors.NotSupported(f"SQLite {needed} or newer is needed, apsw brings {found}: pip install -U apsw")
-        if synchronous.upper() not in _SYNCHRONOUS:
+        if not isinstance(synchronous, str) or synchronous.upper() not in _SYNCHRONOUS:
             raise errors.Invalid(f"synchronous must be one of {', '.join(_SYNCHRONOUS)}, not {synchronous!r}")
+        seconds = check_seconds(deadline, "deadline")
+        check_count(readers, "readers")
+        if not readers:
+            raise errors.Invalid("readers must be at least 1: nobody could read")
         self.path = os.path.abspath(os.fspath(path))
         self.media_directory = self.path + ".media"
-        options = Options(read_only, upgrade, synchronous.upper(), float(deadline), readers, gate, guard)
+        options = Options(read_only, upgrade, synchronous.upper(), seconds, readers, gate, guard)
         opened = store.acquire(self.path, options, page_checksums=bool(checksums))
-        self.driver = Handle(opened, float(deadline))
+        self.driver = Handle(opened, seconds)
 
     def shutdown(self) -> None:
         if isinstance(self.driver, Handle):

@@ -11,7 +11,7 @@ from typing import cast
 
 import apsw
 
-from ... import errors
+from ... import errors, titles
 from ...sql.adopt import adopt, adrift_sessions, relate
 from ...sql.driver import Tx
 from ...values import dataclass
@@ -145,10 +145,14 @@ def check(kind: Kind, path: str, *, upgrade: bool) -> None:
 
 def install(connection: apsw.Connection, kind: Kind) -> None:
     """Bring an empty, seed or older file of ours to the current version, in one transaction."""
+    # The number of a seed file proves nothing about its columns; a step that was taken changes nothing again.
+    reached = 0 if kind.name == "seed" else kind.version
     connection.execute("BEGIN IMMEDIATE")
     try:
+        if kind.name == "seed":
+            _part_titles(connection)
         for version, statements in migrations():
-            if version > kind.version:
+            if version > reached:
                 for statement in statements:
                     _apply(connection, statement)
                     kill_point("migration step")
@@ -163,6 +167,23 @@ def install(connection: apsw.Connection, kind: Kind) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _part_titles(connection: apsw.Connection) -> None:
+    """Of sessions with the same title all but the first begun get the next numbers: from version 4 on it is unique."""
+    if "title" not in _columns(connection, "sessions"):
+        return
+    rows = connection.execute(
+        "SELECT id, title FROM sessions WHERE title IS NOT NULL ORDER BY started_at, id"
+    ).fetchall()
+    taken = {str(title) for _, title in rows}
+    seen: set[object] = set()
+    for session_id, title in rows:
+        if title in seen:
+            following = titles.next_in_lineage(titles.split(str(title))[0], taken)
+            connection.execute("UPDATE sessions SET title = ? WHERE id = ?", (following, session_id))
+            taken.add(following)
+        seen.add(title)
 
 
 def _apply(connection: apsw.Connection, statement: str) -> None:

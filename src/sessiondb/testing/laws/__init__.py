@@ -18,7 +18,7 @@ from .bindings import BindingLaws, HandoverLaws, NoBindingLaws
 from .closed import ClosedLaws
 from .exact import ExactLaws
 from .facts import HealthLaws, InsightLaws, MetaLaws, StatsLaws
-from .input import ErrorLaws, MessageInputLaws, PageInputLaws, SessionInputLaws, UsageInputLaws
+from .input import ErrorLaws, MessageInputLaws, NameInputLaws, PageInputLaws, SessionInputLaws, UsageInputLaws
 from .large import LargeTextLaws
 from .ledger import LedgerLaws, TamperLaws
 from .life import LifeLaws
@@ -55,7 +55,7 @@ GROUPS: tuple[type[LawBase], ...] = (
     DeleteLaws, RestoreLaws, RelinkLaws, EmptyTrashLaws, PruneLaws, ExportLaws, ImportLaws,
     CatalogueLaws, LoadLaws,
     WordLaws, HitLaws, KindLaws, NarrowLaws, SearchOrderLaws, TextLaws,
-    SessionInputLaws, UsageInputLaws, MessageInputLaws, PageInputLaws, ErrorLaws, ClosedLaws,
+    NameInputLaws, SessionInputLaws, UsageInputLaws, MessageInputLaws, PageInputLaws, ErrorLaws, ClosedLaws,
     BindingLaws, HandoverLaws, NoBindingLaws,
     LedgerLaws, MetaLaws, StatsLaws, InsightLaws, HealthLaws, ThreadLaws, LifeLaws, OracleLaws,
 )  # fmt: skip

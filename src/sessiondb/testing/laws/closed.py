@@ -188,6 +188,12 @@ class ClosedLaws(LawBase):
         with pytest.raises(Closed, match="closed"):
             call(db, method, API)
 
+    def test_what_asks_for_nothing_is_refused_too(self, db: SessionDB) -> None:
+        db.close()
+        for ask in (lambda: db.search_messages(""), lambda: db.resolve_session_id(""), lambda: db.import_sessions([])):
+            with pytest.raises(Closed):
+                ask()
+
     @pytest.mark.parametrize("primitive", PRIMITIVES)
     def test_every_primitive_of_a_closed_store_raises_closed(self, db: SessionDB, primitive: str) -> None:
         db.close()

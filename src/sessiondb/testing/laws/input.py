@@ -9,6 +9,79 @@ import pytest
 from ...db import SessionDB
 from ...errors import Invalid, NotFound, SessionDBError
 from .base import LawBase, NewSession, say, stored
+from .closed import API, call
+
+# Methods that name a session first, each with arguments that would be fine.
+OF_A_SESSION = {name: given for name, given in API.items() if given[0][:1] == ("s",)}
+OF_A_TITLE = ("get_session_by_title", "resolve_session_by_title", "get_next_title_in_lineage")
+BEGINNERS = {"create_session", "ensure_session"}
+NO_TEXT = (5, True, b"s", ["s"], {"s": 1})
+
+
+class NameInputLaws(LawBase):
+    """An id of another type is no unknown session: a server might take the number 5 for the text "5"."""
+
+    @pytest.mark.parametrize("method", OF_A_SESSION)
+    def test_a_session_is_named_by_text(self, db: SessionDB, session: NewSession, method: str) -> None:
+        session("5")
+        session("s")
+        (_, *others), options = OF_A_SESSION[method]
+        for name in NO_TEXT:
+            with pytest.raises(Invalid, match="session_id must be"):
+                call(db, method, {method: ((name, *others), options)})
+        assert db.session_count() == 2
+
+    @pytest.mark.parametrize("name", NO_TEXT)
+    def test_one_session_of_all_is_named_by_text(self, db: SessionDB, session: NewSession, name: Any) -> None:
+        say(db, session(), "hello")
+        for ask in (db.message_count, db.verify, lambda chosen: db.search_messages("hello", session_id=chosen)):
+            with pytest.raises(Invalid, match="session_id must be text"):
+                ask(name)
+
+    @pytest.mark.parametrize("method", sorted(OF_A_SESSION.keys() - BEGINNERS))
+    def test_no_id_is_as_good_as_an_unknown_one(self, db: SessionDB, session: NewSession, method: str) -> None:
+        say(db, session("s"), "hello")
+        (_, *others), options = OF_A_SESSION[method]
+        before = stored(db, "s")
+        try:
+            answer = getattr(db, method)(None, *others, **options)
+        except NotFound:
+            answer = None
+        assert not (list(answer) if hasattr(answer, "__next__") else answer)
+        assert (db.session_count(), stored(db, "s")) == (1, before)
+
+    @pytest.mark.parametrize("title", NO_TEXT)
+    @pytest.mark.parametrize("method", OF_A_TITLE)
+    def test_a_title_is_asked_for_by_text(self, db: SessionDB, method: str, title: Any) -> None:
+        with pytest.raises(Invalid, match="title must be text"):
+            getattr(db, method)(title)
+
+    def test_no_title_finds_nothing(self, db: SessionDB, session: NewSession) -> None:
+        session()
+        assert db.get_session_by_title(None) is None  # type: ignore[arg-type]
+        assert db.resolve_session_by_title(None) is None  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize("source", NO_TEXT)
+    def test_a_source_is_asked_for_by_text(self, db: SessionDB, source: Any) -> None:
+        for ask in (db.list_sessions_rich, db.search_sessions, db.session_count, db.export_all):
+            with pytest.raises(Invalid, match="source must be text"):
+                ask(source)
+        with pytest.raises(Invalid, match="source must be text"):
+            db.prune_sessions(0, source)
+
+    @pytest.mark.parametrize("names", ["cli", b"cli", 5, [5], [None], {"cli": 1}])
+    def test_several_sources_come_in_a_list(self, db: SessionDB, session: NewSession, names: Any) -> None:
+        say(db, session(), "hello")
+        for name in ("source_filter", "exclude_sources", "role_filter", "tags"):
+            with pytest.raises(Invalid, match=f"{name} must be a list of texts"):
+                db.search_messages("hello", **{name: names})
+        with pytest.raises(Invalid, match="exclude_sources must be a list of texts"):
+            db.list_sessions_rich(exclude_sources=names)
+
+    @pytest.mark.parametrize("names", [("cli",), {"cli"}, ["cli"]])
+    def test_any_collection_of_sources_will_do(self, db: SessionDB, session: NewSession, names: Any) -> None:
+        say(db, session(), "hello")
+        assert [hit["session_id"] for hit in db.search_messages("hello", names)] == ["s"]
 
 
 class SessionInputLaws(LawBase):
@@ -197,15 +270,23 @@ class PageInputLaws(LawBase):
             with pytest.raises(Invalid, match="query must be text"):
                 db.search_messages(query, mode=mode)
 
-    @pytest.mark.parametrize("documents", [None, 5])
+    @pytest.mark.parametrize("documents", [None, 5, "text", {"id": "s", "source": "cli"}])
     def test_what_is_imported_is_a_list(self, db: SessionDB, documents: Any) -> None:
         with pytest.raises(Invalid, match="sessions must be a list"):
             db.import_sessions(documents)
 
-    @pytest.mark.parametrize("days", [-1, "5", float("nan")])
-    def test_the_age_of_trash_is_a_number(self, db: SessionDB, days: Any) -> None:
-        with pytest.raises(Invalid, match="older_than_days"):
-            db.empty_trash(days)
+    @pytest.mark.parametrize("days", [-1, "5", float("nan"), 10**400])
+    def test_an_age_is_a_number(self, db: SessionDB, days: Any) -> None:
+        for remove in (db.empty_trash, db.prune_sessions):
+            with pytest.raises(Invalid, match="older_than_days"):
+                remove(days)
+
+    @pytest.mark.parametrize("order", ["size", "", None, 5, ["started"]])
+    def test_an_order_is_one_of_those_offered(self, db: SessionDB, order: Any) -> None:
+        with pytest.raises(Invalid, match="unknown order"):
+            db.list_sessions_rich(order_by=order)
+        with pytest.raises(Invalid, match="unknown order"):
+            db.search_messages("x", order=order)
 
     @pytest.mark.parametrize("name", ["", 5, "x" * 256])
     def test_a_bad_new_id_is_refused(self, db: SessionDB, session: NewSession, name: Any) -> None:
