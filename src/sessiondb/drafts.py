@@ -42,6 +42,12 @@ def check_text(value: Any, field: str) -> None:
         raise Invalid(f"{field} must be text, not {type(value).__name__}")
 
 
+def check_names(value: Any, field: str) -> None:
+    """A single text is a sequence too, of letters: nothing would be found, and nobody told why."""
+    if isinstance(value, str | bytes):
+        raise Invalid(f"{field} must be a list of names, such as [{value!r}], not a single text")
+
+
 def check_count(value: Any, field: str) -> None:
     if value is None:
         return

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from ..drafts import check_time
+from ..drafts import check_names, check_time
 from ..errors import Invalid, NotSupported
 from ..models import (
     ContextLine,
@@ -73,6 +73,10 @@ class Search(Handle):
         """
         if not isinstance(query, str):
             raise Invalid(f"the query must be text, not {type(query).__name__}")
+        check_names(source_filter, "source_filter")
+        check_names(exclude_sources, "exclude_sources")
+        check_names(role_filter, "role_filter")
+        check_names(tags, "tags")
         chosen = _chosen(where, source_filter, exclude_sources, session_id, chat_id, user_id, tags)
         messages = MessageFilter(tuple(role_filter or ()), *_times(since, until), include_inactive)
         page = check_page(limit, offset)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from ..drafts import check_cost, check_count, check_id, check_text, check_time, to_json
+from ..drafts import check_cost, check_count, check_id, check_names, check_text, check_time, to_json
 from ..errors import Invalid
 from ..models import RELATIONS, TOKEN_COLUMNS, Filter, ListedSession, Order, Page, SessionRow
 from .handle import Handle, no_session
@@ -216,6 +216,7 @@ class Sessions(Handle):
         Sub-agents' sessions are hidden unless `include_children`; a compressed conversation shows once, as its newest
         part (or, without `project_compression_tips`, as its first).
         """
+        check_names(exclude_sources, "exclude_sources")
         chosen = where or Filter(archived=False)
         selection = Filter(
             **{name: getattr(chosen, name) for name in Filter.__match_args__}
