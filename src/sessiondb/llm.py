@@ -10,6 +10,7 @@ llm:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -119,4 +120,9 @@ def _text(answer: Any) -> str:
     choices = getattr(answer, "choices", None)
     message = getattr(choices[0], "message", None) if isinstance(choices, list) and choices else None
     content = getattr(message, "content", None)
-    return content.strip() if isinstance(content, str) else ""
+    return without_thoughts(content).strip() if isinstance(content, str) else ""
+
+
+def without_thoughts(text: str) -> str:
+    """The text without what some models think aloud before they answer."""
+    return re.sub(r"(?s)<think>.*?(?:</think>|\Z)", "", text)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from .errors import SessionDBError
-from .llm import Endpoint, NoAnswer
+from .llm import Endpoint, NoAnswer, without_thoughts
 from .models import MAX_TITLE_LENGTH, MessageRow
 from .redact import redact
 from .search.analyze import unspaced
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-MOST_WORDS = 7
+FEWEST_WORDS, MOST_WORDS = 2, 7
 MOST_CHARACTERS = 60
 _UNSPACED_CHARACTERS = 20
 _SHOWN = 1500
@@ -61,14 +61,13 @@ def _shortened(text: str) -> str:
 
 
 def from_answer(answer: str) -> str | None:
-    """A model's answer as a title; None when it is no title but a speech, or nothing."""
-    lines = [line.strip() for line in re.sub(r"(?s)<think>.*?(?:</think>|\Z)", "", answer).splitlines() if line.strip()]
+    """A model's answer as a title; None when it is no title but a speech, a single word, or nothing."""
+    lines = [line.strip() for line in without_thoughts(answer).splitlines() if line.strip()]
     if len(lines) != 1:
         return None
     title = _LABEL.sub("", lines[0].strip("#* ")).strip(" '\"“”«»*.").strip()
-    words = title.split()
-    fits = title and len(title) <= MAX_TITLE_LENGTH and len(words) <= 2 * MOST_WORDS
-    return title if fits else None
+    fits = FEWEST_WORDS <= len(title.split()) <= MOST_WORDS or any(map(unspaced, title))
+    return title if fits and len(title) <= MAX_TITLE_LENGTH else None
 
 
 class Titler:
@@ -103,7 +102,10 @@ class Titler:
             self._db.set_session_title(session_id, title)
 
     def after_exchange(self, session_id: str) -> threading.Thread | None:
-        """Call after an answer was stored: the first time for a session, a thread gives it a title."""
+        """Call after an answer was stored: a thread gives the session a title, once.
+
+        After a greeting there is no topic yet; then the next exchange is asked.
+        """
         with self._lock:
             if session_id in self._seen:
                 return None
@@ -120,7 +122,9 @@ class Titler:
 
     def _give(self, session_id: str) -> None:
         try:
-            give_title(self._db, session_id, self._endpoint)
+            if give_title(self._db, session_id, self._endpoint) is None and not self._db.get_session_title(session_id):
+                with self._lock:
+                    self._seen.discard(session_id)
         except SessionDBError as exc:
             # A title is a comfort: the conversation goes on without it.
             log.warning("no title for session %s: %s", session_id, exc)
@@ -155,11 +159,11 @@ def _by_model(endpoint: Endpoint, prompt: str, answer: str) -> str | None:
 
 
 def _first_exchange(rows: Iterable[MessageRow]) -> tuple[str, str] | None:
-    """The first prompt that a person typed, and what was answered."""
+    """The first prompt of a person that says something, and what was answered."""
     prompt: str | None = None
     for row in rows:
         text = readable(row)
-        if row["role"] == "user" and not row["injected"] and text.strip() and prompt is None:
+        if row["role"] == "user" and not row["injected"] and prompt is None and from_prompt(text):
             prompt = text
         elif row["role"] == "assistant" and prompt is not None and text.strip():
             return prompt, text

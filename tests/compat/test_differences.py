@@ -253,6 +253,8 @@ def test_24_types_are_checked(fields: dict[str, Any], db: SessionDB) -> None:
     with pytest.raises(ValueError, match=next(iter(fields))):
         db.append_message("s", "user", **fields)
     assert db.message_count() == 0
+    with pytest.raises(ValueError, match="a list of names"):
+        db.search_messages("words", source_filter="cli")
 
 
 @pytest.mark.parametrize("text", ["lone \ud800 surrogate", "nul \x00 byte", [{"type": "text", "text": "part"}]])

@@ -154,8 +154,27 @@ class TestRefusals:
 
     def test_broken_settings_are_left_alone(self, setup: agents.Setup) -> None:
         (setup.home / ".claude.json").write_text('{"a": ')
-        with pytest.raises(Invalid, match="broken JSON"):
+        with pytest.raises(Invalid, match=r"\.claude\.json: broken JSON"):
             agents.installation("claude-code", setup)
+
+    @pytest.mark.parametrize("text", ['{"hooks": null}', '{"hooks": []}', '{"mcpServers": []}', "[]"])
+    def test_settings_of_another_shape_are_left_alone(self, setup: agents.Setup, text: str) -> None:
+        settings = setup.home / ".gemini/settings.json"
+        settings.parent.mkdir()
+        settings.write_text(text)
+        with pytest.raises(Invalid, match=r"settings\.json: "):
+            agents.installation("gemini", setup)
+        assert agents.removal("gemini", setup) == []
+
+    def test_an_empty_file_holds_nothing_yet(self, setup: agents.Setup) -> None:
+        settings = setup.home / ".gemini/settings.json"
+        settings.parent.mkdir()
+        settings.write_text("\n")
+        assert agents.removal("gemini", setup) == []
+        install(setup, "gemini")
+        assert "mcpServers" in settings.read_text()
+        remove(setup, "gemini")
+        assert settings.read_text() == "{}\n"
 
     def test_a_file_that_changed_since_it_was_shown_is_left_alone(self, setup: agents.Setup) -> None:
         lay_out(setup, "codex")

@@ -304,6 +304,14 @@ class TestKinds:
         assert found["session_id"] == "a"
         assert found["hit"]["snippet"] == ">>>We decided to keep the old host.<<<"
 
+    def test_people_have_it_before_machines(self, db: SessionDB, tell: Tell) -> None:
+        tell("cli", "We decided to keep the old host.", age=300 * DAY)
+        for number in range(60):
+            tell(f"cron{number}", "We decided to keep the old host.", source="cron")
+        assert sessions(session_search(db, {"kind": "decision"}))[0] == "cli"
+        assert sessions(session_search(db, {"kind": "decision", "sort": "newest"}))[0] == "cron59"
+        assert sessions(session_search(db, {"kind": "decision", "source": "cron"}))[0] == "cron59"
+
     def test_with_a_query_both_must_hold(self, db: SessionDB, tell: Tell) -> None:
         tell("a", "We decided to keep the old host.")
         tell("b", "The old host is slow.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from ..drafts import check_text, check_texts, check_time
@@ -99,7 +100,7 @@ class Search(Handle):
         if query.filters:
             where, messages = narrow(query, where, messages, now)
         if query.lists:
-            return self._search_kinds(query, where, messages, page, order == "oldest", deadline)
+            return self._search_kinds(query, where, messages, page, order, deadline)
         if query.node is None:
             self._raise_if_closed()
         titled = self._titled(query, where, messages) if order == "relevance" else []
@@ -160,13 +161,17 @@ class Search(Handle):
     # --- kinds of things ---
 
     def _search_kinds(
-        self, query: Query, where: Filter, messages: MessageFilter, page: Page, oldest: bool, deadline: float
+        self, query: Query, where: Filter, messages: MessageFilter, page: Page, order: SearchOrder, deadline: float
     ) -> SearchResults:
-        """The messages that hold such things, the newest (or oldest) first."""
+        """The messages that hold such things, the newest (or oldest) first; by relevance people's before machines'."""
+        from ..search.filters import people_and_machines
         from ..search.modes import admitted
         from ..search.snippet import items_snippet
 
-        rows = self.provider.scan_messages(where, messages, newest=not oldest)
+        scopes = people_and_machines(where) if order == "relevance" else (where,)
+        rows = chain.from_iterable(
+            self.provider.scan_messages(scope, messages, newest=order != "oldest") for scope in scopes
+        )
         found = admitted(rows, query, page, _positive(deadline))
         return SearchResults(self._hits(found, lambda message: items_snippet(message, query.kinds)), found)
 

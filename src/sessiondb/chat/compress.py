@@ -19,7 +19,7 @@ from ..recap import recap, shortened
 from ..redact import redact
 from ..search.kinds import items
 from ..search.text import readable
-from ..tools.summaries import transcript
+from ..tools.summaries import enclosed, transcript
 from .requests import tokens
 
 logger = logging.getLogger(__name__)
@@ -133,7 +133,7 @@ def _by_model(rows: Sequence[MessageRow], endpoint: Endpoint) -> str:
     shown = redact(told[-_LONGEST_TRANSCRIPT:])
     asked = [
         {"role": "system", "content": INSTRUCTIONS},
-        {"role": "user", "content": f"<conversation>\n{shown}\n</conversation>"},
+        {"role": "user", "content": enclosed("conversation", shown)},
     ]
     return endpoint.complete(asked, max_tokens=2000)
 

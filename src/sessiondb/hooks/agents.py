@@ -41,7 +41,15 @@ class Setting:
     @property
     def present(self) -> bool:
         text = read(self.path)
-        return text is not None and self.take(text) != text
+        return text is not None and self.edited(self.take, text) != text
+
+    def edited(self, edit: Edit, text: str) -> str:
+        """The text after an edit; a file without a word is as one that holds nothing yet. Raises Invalid."""
+        try:
+            after = edit(text if text.strip() else self.empty)
+        except Invalid as exc:
+            raise Invalid(f"{self.path}: {exc}") from exc
+        return text if after == self.empty and not text.strip() else after
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +129,14 @@ def settings(agent: str, setup: Setup) -> list[Setting]:
 
 def installation(agent: str, setup: Setup) -> list[Change]:
     """What an installation would write; nothing when all is there."""
-    return _changes(settings(agent, setup), lambda setting, text: setting.put(text))
+    return _changes(settings(agent, setup), lambda setting: setting.put)
 
 
 def removal(agent: str, setup: Setup) -> list[Change]:
     """What has to be written that nothing of ours is left; a program that other agents run stays."""
     shared = {setting.path for other in AGENTS if other != agent for setting in _noting(other, setup)}
     own = [setting for setting in settings(agent, setup) if setting.path not in shared]
-    return _changes(own, lambda setting, text: setting.take(text))
+    return _changes(own, lambda setting: setting.take)
 
 
 def _noting(agent: str, setup: Setup) -> Iterator[Setting]:
@@ -138,13 +146,13 @@ def _noting(agent: str, setup: Setup) -> Iterator[Setting]:
         yield from (setting for setting in there if setting.path == setup.capture)
 
 
-def _changes(chosen: Sequence[Setting], edit: Callable[[Setting, str], str]) -> list[Change]:
+def _changes(chosen: Sequence[Setting], edit: Callable[[Setting], Edit]) -> list[Change]:
     """Each edit on the text that the one before left: two may concern one file."""
     found: dict[Path, Change] = {}
     for setting in chosen:
         before = found[setting.path].before if setting.path in found else read(setting.path)
         text = found[setting.path].after if setting.path in found else before
-        after: str | None = edit(setting, setting.empty if text is None else text)
+        after: str | None = setting.edited(edit(setting), setting.empty if text is None else text)
         change = Change(setting.path, before, after, setting.owned, setting.executable)
         # A file that was not there before us does not stay behind us.
         if after == setting.empty and (before is None or setting.owned or not change.backup.exists()):
@@ -163,9 +171,7 @@ def _started(setup: Setup) -> dict[str, Any]:
 
 def _mcp(path: Path, place: list[str], entry: Mapping[str, Any]) -> Setting:
     def put(text: str) -> str:
-        there = jsonc.value(text)
-        for name in place:
-            there = there.get(name) if isinstance(there, dict) else None
+        there = _under(text, place)
         if there is not None and not _is_ours(there):
             raise Conflict(f"{path} has an entry {'.'.join(place)} that sessiondb did not write; remove it first")
         return text if there == entry else jsonc.with_member(text, place, entry)
@@ -174,6 +180,14 @@ def _mcp(path: Path, place: list[str], entry: Mapping[str, Any]) -> Setting:
         return jsonc.without_member(text, place)
 
     return Setting(path, "MCP server", put, take)
+
+
+def _under(text: str, path: Sequence[str]) -> Any:
+    """The value under these names; None where there is none."""
+    there = jsonc.value(text)
+    for name in path:
+        there = there.get(name) if isinstance(there, dict) else None
+    return there
 
 
 def _is_ours(entry: Any) -> bool:
@@ -216,8 +230,8 @@ def _hooks(path: Path, events: Sequence[str], setup: Setup, agent: str, timeout:
 
     def put(text: str) -> str:
         for event in events:
-            known = jsonc.value(text).get("hooks", {}).get(event, [])
-            if entry not in known:
+            known = _under(text, ["hooks", event])
+            if not isinstance(known, list) or entry not in known:
                 text = jsonc.with_element(jsonc.without_elements(text, ["hooks", event], ours), ["hooks", event], entry)
         return text
 

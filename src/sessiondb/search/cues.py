@@ -61,7 +61,8 @@ class Cues(NamedTuple):
     unspaced: tuple[str, ...]
 
 
-_WE = r"(?:we|i|they|(?:the |our )?team)"
+_WE = r"(?:we|i|they|team|committee|board|clients?|customers?|boss|managers?|management|company|group)"
+_KEEP = r"(?:use|stay|stick|keep|drop|adopt|support|switch|move|migrate|ship|go with)"
 _OK = r"(?:(?:ok|okay|fine|alright|right|so|then|yes|great|good)[,.:]? )*"
 _JOB = (
     r"(?:add|write|fix|check|update|remove|document|test|investigate|move|rename|migrate|delete|create|measure|clean|"
@@ -70,22 +71,33 @@ _JOB = (
 
 DECISION = Cues(
     begins=(
-        rf"{_OK}(?:then )?let'?s (?:go with|go for|use|keep|stick|stay with|settle|drop|take|switch|adopt|move to|"
-        r"do it|do option|ship|pin|make it)\b",
-        r"(?:the )?(?:final )?(?:decision|conclusion|verdict)\b *(?:is|was)?[:：]?",
+        rf"{_OK}(?:then )?let(?:'?s| us) (?:just |simply |all )?(?:go with|go for|use|keep|stick|stay with|settle|drop|"
+        r"take|switch|adopt|move to|do it|do option|ship|pin|make it)\b",
+        r"(?:(?:the|our|my) )?(?:final )?(?:decision|conclusion|verdict)\b *(?:is|was)?[:：]?",
+        r"(?:the |our |my )?final (?:call|choice|word)\b *(?:is|was|:)",
+        rf"{_OK}(?:the )?(?:outcome|consensus|winner)\b *(?:is|was|:)",
+        r"(?:in the end|ultimately|eventually),? (?:we|i|they)(?:'ll| will)? "
+        r"(?:\w+ed|kept|chose|went|took|use|keep)\b",
+        r"(?:our|my) (?:choice|pick) (?:is|was|fell on)\b",
+        r"(?:ok|okay|fine|alright|right|so|then|yes|great|good|well)\b.{1,40}"
+        r"(?<!what)(?<!how)(?<!where)(?<!who)(?<!\bas)(?<!than)(?<!that) it is(?: then)?[.!]*$",
         rf"{_OK}(?:agreed|settled|decided|deal|final answer)\b",
-        r"(?:chose|picked|opted|went with|settled on)\b",
+        r"(?:chose|picked|opted|went with|settled on|landed on|ended up with|going with)\b",
         r"(?:policy|rule|convention) *:",
         r"(?:(?:oke|ok|baik|ya sudah|ya|sip|jadi(?:nya)?)[, ]+)+(?:kita (?:tetap )?)?"
         r"(?:pakai|pilih|gunakan|memakai|ambil)\b",
         r"(?:结论|决定|决议|最终方案)[:：]",
+        r"[^，,。]{0,6}(?:结论|决议|决定|最终方案)是",
     ),
     words=(
         rf"{_WE}(?:'ve| have| has| had| all| both| finally)* (?:decided|agreed (?:on|to|that)|settled (?:on|for)|opted|"
-        r"chose|picked|went with|gone with|concluded|are settled on|ruled out)\b",
+        r"chose|picked|went with|gone with|concluded|are settled on|ruled out|"
+        r"voted (?:to|for|against)|landed on|made up (?:my|our|their) minds?|"
+        r"ended up (?:with|choosing|picking|using))\b",
         r"(?:have|has|ve) (?:decided|chosen|settled)\b",
         r"(?:we(?:'re| are)|i(?:'m| am)) "
-        r"(?:going (?:ahead )?with|sticking with|dropping|switching to|keeping|moving to)\b",
+        r"(?:going (?:ahead )?with|sticking with|dropping|switching to|keeping|(?:moving|migrating)(?: \w+){0,3} to|"
+        rf"going to {_KEEP}|not going to (?!(?:be|need|know|get|have)\b)\w+)\b",
         r"(?:we|i)(?:'ll| will) (?:go (?:ahead )?with|stick|stay with|adopt|drop|take the)\b",
         r"we(?:'ll| will) (?:use|keep|switch|ship|migrate|move)\b",
         r"(?:so|then|therefore|hence) we (?:keep|use|drop|skip|stay|take|leave)\b",
@@ -99,18 +111,23 @@ DECISION = Cues(
         r"(?:putuskan|memutuskan|sepakat|memilih|pilih|menyepakati|ambil)\b",
         r"(?:diputuskan|disepakati|keputusan(?:nya)?)\b",
         r"mulai (?:sekarang|hari ini)\b",
+        r"pilihan(?:nya)? (?:akhirnya )?jatuh\b",
+        r"(?:kita|kami) akan (?:tetap )?(?:pakai|memakai|gunakan|menggunakan|pindah|beralih)\b",
+        r"(?:akhirnya|jadinya) (?:kita |kami |saya )?(?:pakai|memakai|pilih|memilih|ambil|pindah)\b",
         r"(?:kita|kami|saya) (?:jadi (?:pakai|memakai|pilih|ambil)|lanjut dengan)\b",
         r"kita (?:tetap )?(?:pakai|gunakan) .*\b(?:saja|aja)\b",
         r"tetap (?:dipakai|digunakan|memakai|menggunakan)\b",
         r"(?:tidak|nggak|gak|tak) jadi (?:pindah|pakai|ganti|beli|dipakai)\b",
     ),
     unspaced=(
-        r"(?:我们|咱们|团队|大家|最后|最终|经过讨论|一致)[^。？！?!]{0,8}"
+        r"(?:我|我们|咱们|团队|大家|老板|领导|经理|客户|最后|最终|经过讨论|一致)[^。？！?!]{0,8}"
         r"(?:决定|商定|确定|选定|选择了|选了|敲定|采用|同意|定了|说好|商量好|拍板)",
         r"(?:综合考虑|权衡之后|比较之后|讨论完|讨论后|商量之后)[^。？?]*(?:选|用|留|保持|改|放弃|定)",
         r"(?:那|好)?[,，]?就(?:用|按|选|采用|这么)[^。？?]*(?:吧|做|办|定了|方案|版)",
         r"我(?:们)?(?:最后|最终)?(?:选择|选定|选)了",
         r"(?:以后|今后|从现在起|从今天起)[^。？?]*(?:都|一律|统一|只|不再)",
+        r"(?:讨论|会议|投票|商量|最终|最后)的?(?:结果|结论)(?:是|为|[:：])",
+        r"那?就定(?:在|为|了|下)",
         r"我们[^。？?]{0,6}不再(?:支持|使用|用|维护|提供)",
     ),
 )
@@ -126,15 +143,17 @@ UNDECIDED = Cues(
         r"\w+n't (?:yet )?(?:decide|decided|agreed|chosen)\b",
         r"(?:apakah|kalau|jika|bila|belum diputuskan)\b",
     ),
-    unspaced=(r"吗|哪个|如果|要是|还没决定|是否",),
+    unspaced=(r"吗|哪个|如果|要是|还没决定|决定不了|无法决定|不能决定|是否",),
 )
 
 TODO = Cues(
     begins=(
         r"[-*+] \[ \]",
+        r"(?:the )?next steps? (?:is|are|would be) to\b",
         r"(?:next steps?|follow[- ]?ups?|pending|open (?:questions?|items?|issues?|points?)|unresolved|remaining|"
         r"action items?|still (?:open|to do)|left to do|to[- ]do|not done yet)\s*[:：]",
         r"follow up\b",
+        rf"(?:need|have) to {_JOB}\b",
         r"(?:tbd|tbc|left open|open|outstanding|backlog)\s*[:：]",
         r"blocked (?:on|by)\b",
         r"waiting (?:on|for) (?!an? )",
@@ -155,6 +174,9 @@ TODO = Cues(
         r"for (?:the )?next (?:sprint|release|version|iteration|round|time)\b",
         r"(?:is|are|remains?) (?:still )?(?:unexplained|unresolved|unclear|undecided|unsolved|untested)\b",
         r"still (?:unexplained|unresolved|undecided|unsolved|untested)\b",
+        r"(?:isn't|aren't|is not|are not) (?:done|finished|complete|ready)\b(?! (?:by|with|in)\b)",
+        r"must (?:still )?be "
+        r"(?:removed|fixed|replaced|cleaned|rewritten|refactored|reverted|addressed|resolved|documented)\b",
         r"yet to (?:be |do |write |test |fix )",
         r"i(?:'ll| will) get to\b",
         r"come back to (?:this|that|it|the)\b[^.]*\b(?:later|tomorrow|next|soon)\b",
@@ -163,7 +185,7 @@ TODO = Cues(
         r"(?:haven't|have not|hasn't|has not) had (?:the )?time\b",
         r"please remember to\b",
         r"still (?:needs?|have to|has to|must|failing|fails|broken|missing|open|to do|to be|unclear|not)\b",
-        r"(?:is|are) still (?:failing|broken|missing|open|unclear|pending|not)\b",
+        r"(?:is|are) still (?:there|happening|failing|broken|missing|open|unclear|pending|not)\b",
         r"(?:not|\w+n't)\b[^.]*\b(?:fixed|solved|resolved|done|finished|merged|implemented|addressed|working|deployed|"
         r"tested|checked|reviewed|documented|written) yet\b",
         r"(?:has|have) no (?:tests?|docs|documentation|owner|answer)\b[^.]*\byet\b",
@@ -174,8 +196,7 @@ TODO = Cues(
         r"(?:is|are) missing[.!]?$",
         r"(?:has|have) to be (?:\w+ed|written|rewritten|redone)\b",
         r"needs? (?:another look|to be \w+ed|fixing|work|investigation|a test|follow[- ]?up)\b",
-        r"i(?:'ll| will) (?:look into|check|come back|fix|investigate|follow up|get back|revisit|do (?:it|that|this)|"
-        r"handle|take care|try)\b[^.]*"
+        r"i(?:'ll| will) (?!(?:be|see|have|meet) )\w+\b[^.]*"
         r"\b(?:later|tomorrow|next|soon|tonight|monday|tuesday|wednesday|thursday|friday|again)\b",
         r"(?:someone|somebody|one of us) (?:should|has to|needs to|must)\b",
         rf"we(?: still)? (?:should|must|need to|have to|ought to) (?:also )?{_JOB}\b",
@@ -206,6 +227,7 @@ TODO = Cues(
         r"跟进",
         r"(?:暂时|目前)(?:还)?(?:没有|没|未)[^。]{0,4}(?:结论|结果|定论|答复)",
         r"(?:需要|有必要|应该|得)(?:补充|完善|更新|修复|修改|重构|优化|确认|检查|测试|处理|清理|调整|有人)",
+        r"(?:以后|将来|后面)(?:还?要|得|需要)(?:重构|重写|改|修|补|处理|优化|加|测|换)",
         r"等[^。]{0,10}(?:后|之后|以后)再",
         r"还剩",
         r"(?:后续|接下来|之后)(?:还)?(?:要|需要|得|再)",

@@ -68,16 +68,15 @@ def extracts(
         if time.monotonic() > end:
             notice = f"stopped after {deadline:g} seconds; older messages were not read"
             return Extracts(list(found.values()), message["id"] + 1, (notice,))
-        for item in items(message):
-            if item.kind in kinds:
-                found.setdefault(item, {
-                    "kind": item.kind,
-                    "text": item.text,
-                    "message_id": message["id"],
-                    "session_id": message["session_id"],
-                    "role": message["role"],
-                    "timestamp": message["timestamp"],
-                    "source": session["source"],
-                    "title": session["title"],
-                })  # fmt: skip
+        for item in items(message, kinds):
+            found.setdefault(item, {
+                "kind": item.kind,
+                "text": item.text,
+                "message_id": message["id"],
+                "session_id": message["session_id"],
+                "role": message["role"],
+                "timestamp": message["timestamp"],
+                "source": session["source"],
+                "title": session["title"],
+            })  # fmt: skip
     return Extracts(list(found.values()), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from ..models import Filter, MessageFilter
+from ..models import AUTOMATION_SOURCES, Filter, MessageFilter
 from ..values import replace
 
 FIELDS = ("source", "role", "model", "session", "title", "tag", "tool", "kind", "cwd", "since", "until")
@@ -74,6 +74,12 @@ def narrowed(filters: Filters, where: Filter, messages: MessageFilter, now: floa
     return where, replace(
         messages, roles=roles, since=_extreme(max, messages.since, since), until=_extreme(min, messages.until, until)
     )
+
+
+def people_and_machines(where: Filter) -> tuple[Filter, Filter]:
+    """The filter in two: without automation, and automation alone."""
+    people = replace(where, exclude_sources=(*where.exclude_sources, *AUTOMATION_SOURCES))
+    return people, replace(where, sources=_both(where.sources, AUTOMATION_SOURCES))
 
 
 def _by_field(filters: Filters) -> dict[str, list[str]]:

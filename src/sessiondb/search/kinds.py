@@ -25,6 +25,8 @@ LOOKED_AT_ONCE = 1000
 
 _SHELLS = frozenset({"bash", "sh", "shell", "zsh", "console", "terminal", "shellsession", "powershell"})
 _SHELL_TOOLS = re.compile(r"(?i)(bash|shell|terminal|exec|run_?command|cmd|process)")
+# `file_path`, `notebookPath`, `filename`: what stands there is a file, whatever it looks like.
+_PATH_ARGUMENT = re.compile(r"(?:[a-z]+_)*(?:path|file|file_?name)|[a-z]+(?:Path|File|FileName)|cwd|directory")
 _FENCE = re.compile(r"```[ \t]*([\w+-]{0,40})[^\n`]{0,200}\n(.*?)(?:```|\Z)", re.DOTALL)
 _URL = re.compile(r"\b(?:https?|ftp|ssh|git|wss?|file)://[^\s<>\"'`|()\[\]{},。;）】」]+", re.IGNORECASE)
 _PATH = re.compile(
@@ -58,6 +60,7 @@ def items(row: MessageRow, kinds: Collection[str] = KINDS) -> list[Item]:
         return []
     text = _looked_at(readable(row))
     found = list(_run(row)) if "command" in kinds else []
+    found += _named(row) if "path" in kinds or "url" in kinds else ()
     found += extract(text, kinds) if row["role"] != "tool" else _places(text)
     return sorted(
         (item for item in dict.fromkeys(found) if item.kind in kinds), key=lambda item: KINDS.index(item.kind)
@@ -156,6 +159,20 @@ def _run(row: MessageRow) -> Iterator[Item]:
             command = _argument(call)
             if command:
                 yield Item("command", command[:LONGEST])
+
+
+def _named(row: MessageRow) -> Iterator[Item]:
+    """The files and addresses that a message named to its tools, whatever the tool."""
+    for call in calls_of(row):
+        arguments = arguments_of(call)
+        named = arguments.items() if isinstance(arguments, dict) else [("", arguments)]
+        for name, value in named:
+            if not isinstance(value, str) or "\n" in value or len(value) > LONGEST:
+                continue
+            if _PATH_ARGUMENT.fullmatch(name) and value.strip() and not _URL.match(value):
+                yield Item("path", value.strip())
+            else:
+                yield from _places(value)
 
 
 def _argument(call: dict[str, Any]) -> str | None:

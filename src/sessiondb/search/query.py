@@ -11,8 +11,9 @@
   dropped, unless the box holds nothing else.
 - A word with punctuation is the phrase of its parts: `/etc/hosts`, `chat-send`, `foo(bar)`. `*` makes the last part a
   prefix. Seven or more hexadecimal digits, letters and figures both, are the start of a hash.
-- `-word` excludes; `--flag`, `-x`, `-rf` and `-1` are literal: commands are searched for more often than two letters
-  are excluded (`NOT js` excludes them).
+- `-word` excludes; `--flag`, `-x`, `-rf`, `-1`, `-std=c99` and `-I/usr` are literal: commands are searched for more
+  often than two letters are excluded (`NOT js` excludes them). Where a `-word` excludes what is asked for beside it, as
+  in `java -jar app.jar`, it is a command, and all of them are literal.
 - An exclusion among alternatives (`a OR -b`) is dropped, with a notice; a query of exclusions alone is a problem.
 - Fields: source role model session title tag tool kind cwd since until. They narrow the whole search wherever they
   stand. `-source:cron` excludes; other fields cannot be excluded. `since:` and `until:` take an ISO date or time,
@@ -32,6 +33,7 @@ from ..models import Filter, MessageFilter, MessageRow
 from ..values import dataclass
 from . import analyze
 from .filters import FIELDS, Filters, filter_value, narrowed, resolve_time
+from .match import implies
 from .nodes import And, Node, Not, Or, Phrase, Term, all_of, any_of, none_of
 
 __all__ = ["And", "Node", "Not", "Or", "Phrase", "Query", "Term", "explain", "narrow", "parse", "resolve_time"]
@@ -42,13 +44,13 @@ MAX_DEPTH = 32
 EMPTY = "the query is empty"
 NO_WORD = "nothing to search for: a query needs a letter, a digit or an emoji"
 ONLY_FILTERS = "filters narrow a search, they find nothing alone: add a word"
-ONLY_EXCLUSIONS = "only exclusions: add a word to be found"
+ONLY_EXCLUSIONS = "only exclusions: add a word to be found, or quote what begins with a dash"
 CUT = f"the query was cut at {MAX_LENGTH} characters"
 EXCLUDED_ALTERNATIVE = "an exclusion among alternatives was ignored"
 
 _OPERATORS = frozenset({"AND", "OR", "NOT"})
 _CURLY_QUOTES = str.maketrans("“”„", '"""')
-_FLAG = r"(?s)-(?:[A-Za-z0-9]{1,2}|[0-9.,:]+|-.*|\W*)"
+_FLAG = r"(?s)-(?:[A-Za-z0-9]{1,2}|[0-9.,:]+|-.*|\W*|[A-Za-z][\w.-]*=.*|[A-Za-z]/.*)"
 _SHORT_HASH = r"(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,}"
 
 
@@ -173,6 +175,8 @@ class _Group:
         self.negated = negated
         self.branches: list[list[Node]] = [[]]
         self.negate_next = False
+        # What a `-word` excludes: it may turn out to be an option of a command.
+        self.dashed: list[Node] = []
 
     def add(self, node: Node | None, negated: bool) -> None:
         if node is not None:
@@ -244,7 +248,10 @@ class _Parser:
 
     def _literal(self, word: str) -> None:
         negated = word[0] == "-" and not re.fullmatch(_FLAG, word)
-        self.groups[-1].add(literal(word, prefix=word[-1] == "*", hashes=True), negated)
+        node = literal(word, prefix=word[-1] == "*", hashes=True)
+        if negated and node is not None and not self.groups[-1].negate_next:
+            self.groups[-1].dashed.append(node)
+        self.groups[-1].add(node, negated)
 
     def _open(self, *, negated: bool) -> None:
         if len(self.groups) > MAX_DEPTH:
@@ -260,11 +267,21 @@ class _Parser:
             self.groups[-1].add(self._built(group), group.negated)
 
     def _built(self, group: _Group) -> Node | None:
-        branches = [node for branch in group.branches if (node := all_of(branch)) is not None]
+        meant = (_with_options(branch, group.dashed) for branch in group.branches)
+        branches = [node for branch in meant if (node := all_of(branch)) is not None]
         exclusions = sum(isinstance(branch, Not) for branch in branches)
         if 0 < exclusions < len(branches):
             self.notices.append(EXCLUDED_ALTERNATIVE)
         return any_of(branches)
+
+
+def _with_options(branch: list[Node], dashed: Sequence[Node]) -> list[Node]:
+    """The branch as it is meant: nobody excludes what he asks for, so then all words with a dash are text."""
+    excluded = [part.part for part in branch if isinstance(part, Not) and part.part in dashed]
+    wanted = [part for part in branch if not isinstance(part, Not)]
+    if not any(implies(each, part) for each in wanted for part in excluded):
+        return branch
+    return [part.part if isinstance(part, Not) and part.part in dashed else part for part in branch]
 
 
 def _problem(box: str, node: Node | None, filters: Sequence[tuple[str, str]]) -> str | None:

@@ -77,7 +77,9 @@ def _hits(db: SessionDB, request: Request, current: str | None) -> tuple[Iterabl
             request.box, role_filter=request.roles or None, order=request.sort,
             limit=HITS if current is None else MANY_HITS, since=request.since, until=request.until, where=where,
         )  # fmt: skip
-        if found or titled or query.lists:
+        if query.lists:
+            return found, found.notices
+        if found or titled:
             return _by_time([*found, *titled], request.sort), found.notices
     # Both are in this order, so that no more of them need be made than are taken.
     hits = merge(ranked(db, request.box, HITS, where, messages, current), titled, key=_standing)

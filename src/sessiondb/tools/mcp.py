@@ -7,6 +7,7 @@ conversation may hold instructions that somebody planted there.
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -17,7 +18,7 @@ from . import sessions
 from .guidance import INSTRUCTIONS
 from .naming import found_session
 from .session_search import SCHEMA, Summarize, session_search
-from .summaries import transcript
+from .summaries import CUT_BEFORE, enclosed, transcript
 
 if TYPE_CHECKING:
     from ..db import SessionDB
@@ -232,12 +233,16 @@ def _add_append(server: Any, db: SessionDB, hints: Any, answered: Any) -> None:
 
 
 def _add_texts(server: Any, db: SessionDB, clean: Clean) -> None:
+    from .mcp_server import explained
+
     @server.resource("sessiondb://session/{session_id}", mime_type="text/plain")  # type: ignore[untyped-decorator]
+    @explained()
     def session(session_id: str) -> str:
         """A whole conversation as text."""
         return _quoted(db, session_id, None, clean)
 
     @server.prompt()  # type: ignore[untyped-decorator]
+    @explained()
     def recap(session_id: str) -> str:
         """Where a conversation stands: what was done, decided and left open."""
         return (
@@ -251,9 +256,11 @@ def _quoted(db: SessionDB, session_id: str, last: int | None, clean: Clean) -> s
     rows = db.get_messages(row["id"], limit=last, newest=last is not None)
     if not rows:
         raise NotFound(f"session {row['id']!r} has no messages")
-    text = clean(transcript(rows))[-_RESOURCE_CHARACTERS:]
-    name = clean(row["title"] or row["id"])
-    return f"{QUOTED}\n<stored-conversation id={row['id']!r} title={name!r}>\n{text}\n</stored-conversation>"
+    text = clean(transcript(rows))
+    text = CUT_BEFORE * (len(text) > _RESOURCE_CHARACTERS) + text[-_RESOURCE_CHARACTERS:]
+    name = re.sub("[<>]", " ", clean(row["title"] or row["id"]))
+    attributes = f" id={row['id']!r} title={name!r}"
+    return f"{QUOTED}\n{enclosed('stored-conversation', text, attributes)}"
 
 
 def http_app(server: Any, token: str) -> Any:

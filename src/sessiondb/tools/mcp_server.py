@@ -1,7 +1,9 @@
-"""The SDK's server, with the protocol's codes for prompts that cannot be given; needs the extra `mcp`."""
+"""The SDK's server, with the protocol's codes and our reasons for what cannot be given; needs the extra `mcp`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from mcp.server import MCPServer
@@ -14,18 +16,18 @@ from ..redact import redact
 
 class Server(MCPServer):
     async def get_prompt(self, *given: Any, **named: Any) -> Any:
-        """As the SDK's, which answers with the code 0 where the protocol wants -32602, or -32603 for our failures."""
+        """As the SDK's, which answers with the code 0 where the protocol wants -32602."""
         try:
             return await super().get_prompt(*given, **named)
         except ValueError as exc:
-            code = INTERNAL_ERROR if _is_ours(exc) else INVALID_PARAMS
-            raise MCPError(code, redact(str(exc))) from exc
+            raise MCPError(INVALID_PARAMS, redact(str(exc))) from exc
 
 
-def _is_ours(exc: BaseException | None) -> bool:
-    """Whether the store failed, and not the name or the arguments that were asked with."""
-    while exc is not None:
-        if isinstance(exc, SessionDBError) and not isinstance(exc, ValueError | LookupError):
-            return True
-        exc = exc.__cause__
-    return False
+@contextmanager
+def explained() -> Iterator[None]:
+    """Our errors as errors of the protocol, with their reason: the SDK tells that of no other."""
+    try:
+        yield
+    except SessionDBError as exc:
+        asked_wrongly = isinstance(exc, ValueError | LookupError)
+        raise MCPError(INVALID_PARAMS if asked_wrongly else INTERNAL_ERROR, redact(str(exc))) from exc

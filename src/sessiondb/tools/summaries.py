@@ -26,7 +26,7 @@ DEADLINE = 60.0
 _TOOL_ENDS = 250
 _TOGETHER = 200
 _LEAD = 0.25
-_CUT_BEFORE, _CUT_AFTER = "[... earlier conversation left out ...]\n", "\n[... later conversation left out ...]"
+CUT_BEFORE, _CUT_AFTER = "[... earlier conversation left out ...]\n", "\n[... later conversation left out ...]"
 
 INSTRUCTIONS = (
     "You are given a past conversation between a person and an assistant, and what somebody wants to know "
@@ -59,7 +59,7 @@ class Summaries:
 
     def _summary(self, query: str, text: str) -> str:
         shown = redact(centred(text, query, LONGEST_TRANSCRIPT))
-        question = f"What is wanted: {query}\n\n<conversation>\n{shown}\n</conversation>"
+        question = f"What is wanted: {query}\n\n{enclosed('conversation', shown)}"
         messages = [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": question}]
         return self.endpoint.complete(messages, max_tokens=2000)
 
@@ -74,6 +74,12 @@ class Summaries:
 
 def _told_in(result: Answer) -> str:
     return str(result["hit"]["session_id"])
+
+
+def enclosed(tag: str, text: str, attributes: str = "") -> str:
+    """Quoted text between tags, out of which nothing quoted can break: a closing tag in it loses its bracket."""
+    inside = re.sub(rf"(?i)<(?=\s*/\s*{tag})", "(", text)
+    return f"<{tag}{attributes}>\n{inside}\n</{tag}>"
 
 
 def transcript(rows: Iterable[MessageRow]) -> str:
@@ -98,7 +104,7 @@ def centred(text: str, query: str, length: int) -> str:
         return text
     places = _places(text.lower(), query)
     start = max(0, min(_best_start(places, length), len(text) - length))
-    before, after = _CUT_BEFORE * (start > 0), _CUT_AFTER * (start + length < len(text))
+    before, after = CUT_BEFORE * (start > 0), _CUT_AFTER * (start + length < len(text))
     return before + text[start : start + length] + after
 
 

@@ -241,6 +241,12 @@ class NarrowLaws(LawBase):
     def test_filters_narrow(self, corpus: SessionDB, wishes: dict[str, Any], expected: str) -> None:
         assert found(corpus, "needle", **wishes) == list(expected)
 
+    @pytest.mark.parametrize("wish", ["source_filter", "exclude_sources", "role_filter", "tags"])
+    def test_a_single_text_is_no_list_of_names(self, corpus: SessionDB, wish: str) -> None:
+        wishes: dict[str, Any] = {wish: "cli"}
+        with pytest.raises(Invalid, match=rf"{wish} must be a list of names, such as \['cli'\]"):
+            corpus.search_messages("needle", **wishes)
+
     @pytest.mark.parametrize(
         ("query", "expected"),
         [("needle source:web", "bb"), ("needle role:user -source:cron", "ab"), ("needle session:a", "aa")],
