@@ -17,7 +17,7 @@ from servers.mysql_stores import Open, Stores
 from sessiondb.backends.mysql import MySQLProvider, faults, pool
 from sessiondb.backends.mysql.address import address
 from sessiondb.db import SessionDB
-from sessiondb.errors import Busy, Closed, ConnectionLost, Invalid, NotFound, Unavailable
+from sessiondb.errors import Busy, Closed, ConnectionLost, Invalid, NotFound, NotSupported, Unavailable
 
 # "Unknown thread id": it ended by itself meanwhile.
 GONE = 1094
@@ -55,10 +55,21 @@ class TestOpening:
         options = {"database": stores.new()["database"], "user": "root"}
         assert open_db(options, unix_socket=stores.server.socket).session_count() == 0
 
-    @pytest.mark.parametrize(("size", "overflow"), [(0, 5), (1, -1)])
-    def test_a_pool_has_room_for_one(self, stores: Stores, open_db: Open, size: int, overflow: int) -> None:
-        with pytest.raises(Invalid, match="pool_size"):
-            open_db(stores.new(), pool_size=size, max_overflow=overflow)
+    @pytest.mark.parametrize(
+        "option",
+        [
+            {"pool_size": 0}, {"pool_size": "ten"}, {"max_overflow": -1}, {"max_overflow": None}, {"deadline": "soon"},
+            {"deadline": 0}, {"deadline": float("nan")},
+        ],
+    )  # fmt: skip
+    def test_a_bad_option_is_refused_by_name(self, stores: Stores, open_db: Open, option: dict[str, Any]) -> None:
+        with pytest.raises(Invalid, match=next(iter(option))):
+            open_db(stores.new(), **option)
+
+    def test_a_user_without_any_right_is_told_where_to_look(self, stores: Stores, open_db: Open) -> None:
+        stores.execute("CREATE USER IF NOT EXISTS stranger")
+        with pytest.raises(Unavailable, match=r"no rights .* docs/providers\.md"):
+            open_db(stores.new(), user="stranger")
 
 
 class TestAddresses:
@@ -279,7 +290,10 @@ class TestDeadlocks:
 
 @pytest.mark.parametrize(
     ("code", "kind"),
-    [(1213, Busy), (2006, ConnectionLost), (2003, Unavailable), (1153, Invalid), (1452, NotFound)],
+    [
+        (1213, Busy), (2006, ConnectionLost), (2003, Unavailable), (1153, Invalid), (1452, NotFound),
+        (1792, NotSupported),
+    ],
 )  # fmt: skip
 def test_errors_are_told_by_their_number(code: int, kind: type[Exception]) -> None:
     assert type(faults.translated(pymysql.err.OperationalError(code, "whatever"), "here")) is kind

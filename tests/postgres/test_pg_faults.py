@@ -50,6 +50,17 @@ class TestTheDoor:
         assert isinstance(error, Unavailable)
         assert (str(port) in str(error), "hunter2" in str(error)) == (True, False)
 
+    def test_a_password_that_is_asked_for_and_not_given_is_told(
+        self, postgres: PostgreSQL, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PGPASSFILE", "/dev/null")
+        error = refusal(dsn=postgres.dsn("laws", "guarded"))
+        assert isinstance(error, Unavailable)
+        assert ("asks for a password" in str(error), "reached" in str(error)) == (True, False)
+
+    def test_a_server_that_is_not_there_is_told_with_the_reason(self) -> None:
+        assert "Connection refused" in str(refusal(dsn=f"postgresql://ann@127.0.0.1:{free_port()}/db"))
+
     @pytest.mark.parametrize("dsn", ["", "nonsense hunter2", "postgresql://ann:hunter2@h:x:y/db?what=1"])
     def test_a_dsn_that_is_none_is_refused_without_repeating_it(self, dsn: str) -> None:
         error = refusal(dsn=dsn)
@@ -58,10 +69,16 @@ class TestTheDoor:
 
     @pytest.mark.parametrize(
         "option",
-        [{"schema": ""}, {"schema": "x" * 64}, {"synchronous_commit": "maybe"}, {"pool_size": 0}, {"max_overflow": -1}],
-    )
-    def test_a_bad_option_is_refused(self, postgres: PostgreSQL, option: dict[str, Any]) -> None:
-        assert isinstance(refusal(dsn=postgres.dsn("laws"), **option), Invalid)
+        [
+            {"schema": ""}, {"schema": "x" * 64}, {"schema": 1}, {"synchronous_commit": "maybe"}, {"pool_size": 0},
+            {"pool_size": "ten"}, {"max_overflow": -1}, {"max_overflow": None}, {"deadline": "soon"}, {"deadline": 0},
+            {"deadline": float("nan")},
+        ],
+    )  # fmt: skip
+    def test_a_bad_option_is_refused_by_name(self, postgres: PostgreSQL, option: dict[str, Any]) -> None:
+        error = refusal(dsn=postgres.dsn("laws"), **option)
+        assert isinstance(error, Invalid)
+        assert next(iter(option)) in str(error)
 
     def test_the_first_of_several_hosts_may_be_down(self, opened: Open, postgres: PostgreSQL) -> None:
         dsn = f"host=127.0.0.1,127.0.0.1 port={free_port()},{postgres.port} dbname=laws user=admin"
@@ -172,7 +189,7 @@ class TestPools:
         with (
             pools.leased(LATER),
             pools.leased(LATER),
-            pytest.raises(Busy, match=r"all 2 connections .* pool_size"),
+            pytest.raises(Busy, match=r"all 2 connections .*pool_size 1, max_overflow 1"),
         ):
             db.session_count()
         assert db.session_count() == 0

@@ -17,6 +17,7 @@ from ...search import analyze
 from ...sql import appends
 from ...sql.driver import Driver, Tx
 from ...sql.provider import SQLProvider
+from ..limits import limits
 from .address import address
 
 if TYPE_CHECKING:
@@ -108,16 +109,13 @@ class MySQLProvider(SQLProvider):
             return
         if not self.is_available():
             raise errors.MissingExtra("the MySQL provider", "mysql")
-        if pool_size < 1 or max_overflow < 0:
-            raise errors.Invalid(f"pool_size must be at least 1 and max_overflow 0, not {pool_size} and {max_overflow}")
+        most = limits(pool_size, max_overflow, deadline)
         from .driver import MySQLDriver
 
         place = address(
             dsn, host=host, port=port, user=user, password=password, database=database, unix_socket=unix_socket
         )
-        opened = MySQLDriver(
-            place, pool_size=pool_size, max_overflow=max_overflow, deadline=float(deadline), read_only=read_only
-        )
+        opened = MySQLDriver(place, **most._asdict(), read_only=read_only)
         kind, packet = opened.prepare(upgrade=upgrade)
         self._has_words = kind.analyser == analyze.VERSION
         limit = min(type(self).features.max_content_bytes, packet // 2 - MARGIN)

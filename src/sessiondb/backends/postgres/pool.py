@@ -157,9 +157,14 @@ class Pools:
         if refusals:
             raise errors.ConnectionLost(f"{self.place} cannot be reached; check that it runs, then use the same handle")
         raise errors.Busy(
-            f"all {pool.max_size} connections to {self.place} were in use for {seconds:.1f} s; "
+            f"all {pool.max_size} connections to {self.place} were in use for {seconds:.1f} s{self._sizes()}; "
             "raise pool_size or max_overflow, or use fewer threads"
         )
+
+    def _sizes(self) -> str:
+        if self.lent is not None:
+            return " (the pool is the caller's)"
+        return f" (pool_size {self.options.pool_size}, max_overflow {self.options.max_overflow})"
 
     def close(self) -> None:
         if self._own is not None and self._pid == os.getpid():
