@@ -7,6 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pymysql
 import pytest
@@ -40,6 +41,23 @@ class TestOpening:
         with pytest.raises(Unavailable, match="refuses the user or password") as caught:
             open_db(stores.new(), user="nobody", password="hunter2")
         assert "hunter2" not in str(caught.value)
+
+    @pytest.mark.parametrize("password", ["p@ss", "a/b?c#d:e", "50%", "пароль é"])
+    def test_a_password_in_a_url_is_written_as_it_is(self, stores: Stores, open_db: Open, password: str) -> None:
+        options = stores.new()
+        user = f"u_{uuid4().hex[:8]}"
+        stores.execute(f"CREATE USER {user} IDENTIFIED BY %s", (password,))
+        stores.execute(f"GRANT ALL ON {options['database']}.* TO {user}")
+        place = f"{options['host']}:{options['port']}/{options['database']}"
+        with sessiondb.open(f"mysql://{user}:{password}@{place}") as db:
+            assert db.session_count() == 0
+
+    @pytest.mark.parametrize("password", ["a/b", "ab#c", "ab?c", "[ab"])
+    def test_no_part_of_a_password_is_taken_for_a_port(self, password: str) -> None:
+        assert (address(f"mysql://ann:{password}@h:7/db").password, address(f"mysql://ann:{password}@h:7/db").port) == (
+            password,
+            7,
+        )
 
     def test_a_missing_database_is_named(self, stores: Stores, open_db: Open) -> None:
         with pytest.raises(Unavailable, match="no database nowhere"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -38,6 +39,19 @@ class TestTheDoor:
 
     def test_the_right_password_opens(self, postgres: PostgreSQL) -> None:
         assert isinstance(refusal(dsn=postgres.dsn("laws", "guarded", PASSWORD), upgrade=False), SchemaOutdated)
+
+    @pytest.mark.parametrize("password", ["pax@vob", "pax/vob?zif#gok", "77@vob/88", "50% pax", "жуж é"])
+    def test_a_password_in_a_url_is_written_as_it_is_and_no_part_of_it_is_shown(
+        self, postgres: PostgreSQL, password: str
+    ) -> None:
+        place = f"127.0.0.1:{postgres.port}/laws"
+        role = f"r_{uuid4().hex[:8]}"
+        postgres.execute(f"CREATE ROLE {role} LOGIN PASSWORD '{password}' IN ROLE guarded")
+        right = refusal(dsn=f"postgresql://{role}:{password}@{place}", schema="not_there", upgrade=False)
+        assert isinstance(right, SchemaOutdated)
+        nobody = str(refusal(dsn=f"postgresql://{role}:{password}@127.0.0.1:{free_port()}/laws"))
+        assert "at 127.0.0.1:" in nobody
+        assert not re.search("pax|vob|zif|gok|жуж", nobody)
 
     def test_a_missing_database_is_named(self, postgres: PostgreSQL) -> None:
         error = refusal(dsn=postgres.dsn("nowhere"))

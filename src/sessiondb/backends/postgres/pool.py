@@ -14,6 +14,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from ... import errors
+from ...config import spelled
 from . import faults
 from .connection import Connection
 
@@ -56,7 +57,7 @@ def place(dsn: str) -> str:
 def parsed(dsn: str) -> str:
     """A DSN that libpq understands; what it says about one that it does not may quote the password."""
     try:
-        return make_conninfo(dsn)
+        return make_conninfo(spelled(dsn))
     except psycopg.ProgrammingError as exc:
         raise errors.Invalid("the dsn is not understood; write postgresql://user:password@host:5432/database") from exc
 
