@@ -285,6 +285,29 @@ SECRETS = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("password", "encoded"),
+    [
+        ("plain", "plain"), ("p@ss", "p%40ss"), ("a/b?c#d", "a%2Fb%3Fc%23d"), ("1@2/3", "1%402%2F3"),
+        ("with blank", "with%20blank"), ("[", "%5B"), ("50%", "50%25"), ("p%40ss", "p%40ss"), ("é", "%C3%A9"),
+    ],
+)  # fmt: skip
+def test_a_password_may_be_written_as_it_is(password: str, encoded: str) -> None:
+    for place in ("h/db", "h:5,i:6/db?application_name=a@b", "/db"):
+        assert config.spelled(f"postgresql://ann:{password}@{place}") == f"postgresql://ann:{encoded}@{place}"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://h/db", "postgresql://h:5432/db?user=a@b", "postgresql:///db?host=/tmp", "mysql://ann@h/db",
+        "host=h password='a@b://c:d@e'", "postgresql://ann:@h/db",
+    ],
+)  # fmt: skip
+def test_what_has_no_password_to_spell_stays(url: str) -> None:
+    assert config.spelled(url) == url
+
+
 @pytest.mark.parametrize(("text", "shown"), SECRETS)
 def test_passwords_are_hidden(text: str, shown: str | None) -> None:
     hidden = config.redact(text)

@@ -71,6 +71,26 @@ def redact(url_or_dsn: str) -> str:
     return re.sub(_KEY_PASSWORD, r"\1\2***", re.sub(_URL_PASSWORD, r"\1:***@", url_or_dsn))
 
 
+def spelled(url: str) -> str:
+    """The same URL with its password percent-encoded, for what reads it strictly; other texts stay as they are.
+
+    A password that is written as it is may hold "@", "/" or "#", and would be taken for a host, a path or a port. The
+    last "@" before the options ends it. "%" with two hex digits is taken for an escape that is there already.
+    """
+    import re
+    from urllib.parse import quote
+
+    scheme, found, rest = url.partition("://")
+    options = re.search(r"\?\w+=", rest)
+    before = rest[: options.start()] if options else rest
+    user, colon, password = before.rpartition("@")[0].partition(":")
+    if not found or not colon or re.search(r"[\s='/?#]", scheme + user):
+        return url
+    is_escaped = not re.search("%(?![0-9A-Fa-f]{2})", password)
+    encoded = quote(password, "%" if is_escaped else "", errors="surrogateescape")
+    return f"{scheme}://{user}:{encoded}{rest[len(user) + 1 + len(password) :]}"
+
+
 def load(place: Place | None = None, *, env: Env | None = None) -> Settings:
     """The settings for `place`, or for what the environment and config.yaml name. Raises Invalid."""
     from . import config_file

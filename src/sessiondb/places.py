@@ -50,4 +50,4 @@ def name(place: Place) -> str:
 
 def check_different(one: Place, other: Place) -> None:
     if name(one) == name(other) and not name(one).startswith("memory"):
-        raise Invalid(f"source and target are the same store, {name(one)}; name another --to")
+        raise Invalid(f"source and target are the same store, {name(one)}; name another one")

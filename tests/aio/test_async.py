@@ -75,6 +75,11 @@ class TestFacade:
             ours, awaited = (inspect.signature(getattr(kind, name)) for kind in (SessionDB, AsyncSessionDB))
             assert ours.parameters == awaited.parameters, name
 
+    def test_it_lacks_no_public_name(self) -> None:
+        named = {name for name in dir(SessionDB) if not name.startswith("_")}
+        assert named - set(dir(AsyncSessionDB)) == set()
+        assert AsyncSessionDB.MAX_TITLE_LENGTH == SessionDB.MAX_TITLE_LENGTH
+
     def test_it_is_a_public_name(self) -> None:
         assert sessiondb.AsyncSessionDB is AsyncSessionDB
 
@@ -202,12 +207,22 @@ class TestCancellation:
 
     def test_a_timeout_leaves_a_store_that_works(self, slow: SlowProvider) -> None:
         async def work() -> None:
+            loop = asyncio.get_running_loop()
+
+            async def expire(scope: asyncio.Timeout) -> None:
+                await slow.beginning()
+                scope.reschedule(loop.time())
+                loop.call_later(0.05, slow.go.set)
+
+            async def append_late(db: AsyncSessionDB) -> None:
+                async with asyncio.timeout(None) as scope, asyncio.TaskGroup() as tasks:
+                    tasks.create_task(expire(scope))
+                    await db.append_message("s", "user", "late, and stored")
+
             async with AsyncSessionDB(provider=slow) as db:
                 await db.create_session("s", "cli")
-                asyncio.get_running_loop().call_later(0.05, slow.go.set)
                 with pytest.raises(TimeoutError):
-                    async with asyncio.timeout(0.01):
-                        await db.append_message("s", "user", "late, and stored")
+                    await append_late(db)
                 await db.append_message("s", "user", "next")
                 assert await texts(db) == ["late, and stored", "next"]
 
@@ -238,8 +253,32 @@ class TestLife:
             with pytest.raises(Closed, match="not open yet"):
                 _ = db.features
             await asyncio.gather(*(db.create_session(str(number), "cli") for number in range(5)))
-            assert db.db_path == str(fast_path / "state.db")
+            assert (db.db_path, db.redacts_on_write) == (str(fast_path / "state.db"), False)
             await db.close()
+
+        run(work)
+
+    def test_a_store_whose_opening_was_cancelled_is_closed(self, slow: SlowProvider) -> None:
+        async def work() -> None:
+            db = AsyncSessionDB(provider=slow)
+            opened = db._open
+            begun = threading.Event()
+
+            def slowly() -> SessionDB:
+                begun.set()
+                assert slow.go.wait(PATIENCE)
+                return opened()
+
+            db._open = slowly
+            entering = asyncio.create_task(db.__aenter__())
+            assert await asyncio.to_thread(begun.wait, PATIENCE)
+            entering.cancel()
+            slow.go.set()
+            with pytest.raises(asyncio.CancelledError):
+                await entering
+            assert db._db is not None
+            with pytest.raises(Closed):
+                db._db.session_count()
 
         run(work)
 

@@ -253,7 +253,7 @@ def test_24_types_are_checked(fields: dict[str, Any], db: SessionDB) -> None:
     with pytest.raises(ValueError, match=next(iter(fields))):
         db.append_message("s", "user", **fields)
     assert db.message_count() == 0
-    with pytest.raises(ValueError, match="a list of names"):
+    with pytest.raises(ValueError, match="must be a list of texts"):
         db.search_messages("words", source_filter="cli")
 
 

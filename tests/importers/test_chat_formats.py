@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from sessiondb import SessionDB
-from sessiondb.importers import hermes, known
+from sessiondb.importers import hermes_rows, known
 
 from .conftest import Bring
 from .histories import HERMES_SESSION, NANOBOT, OPENAI, SHAREGPT, hermes_database, hermes_files
@@ -50,6 +50,19 @@ class TestHermesDatabase:
         assert (root["system_prompt"], root["estimated_cost_usd"]) == ("You are Hermes.", 0.5)
         assert root["archived_at"] is not None
 
+    @pytest.mark.parametrize("mark", ["\0json:", "\1json:"])
+    def test_parts_of_a_message_arrive_as_parts(self, db: SessionDB, bring: Bring, tmp_path: Path, mark: str) -> None:
+        path = hermes_database(tmp_path / "h" / "state.db")
+        parts = [{"type": "text", "text": "what is on the picture"}]
+        connection = apsw.Connection(str(path), vfs="unix")
+        for session_id, content in (("root", mark + json.dumps(parts)), ("next", mark + "[no")):
+            connection.execute(
+                "UPDATE messages SET content = ? WHERE session_id = ? AND role = 'user'", (content, session_id)
+            )
+        connection.close()
+        bring(path)
+        assert (db.get_messages("root")[0]["content"], contents(db, "next")) == (parts, [mark + "[no"])
+
     def test_what_was_compacted_is_kept_hidden(self, db: SessionDB, bring: Bring, tmp_path: Path) -> None:
         bring(hermes_database(tmp_path / "h" / "state.db", later=True))
         assert "old words" not in contents(db, "root")
@@ -74,7 +87,7 @@ class TestHermesDatabase:
         ],
     )
     def test_relations(self, marks: dict[str, str], end: str | None, meant: str) -> None:
-        assert hermes.relation({"model_config": json.dumps(marks)}, end) == meant
+        assert hermes_rows.relation({"model_config": json.dumps(marks)}, end) == meant
 
     def test_a_store_of_our_own_is_no_history_of_hermes(self, tmp_path: Path) -> None:
         with SessionDB(tmp_path / "own.db") as own:

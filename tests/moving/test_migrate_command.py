@@ -83,6 +83,45 @@ def test_later_columns_are_kept(tmp_path: Path) -> None:
         assert len(db.get_messages("old", include_inactive=True)) - len(db.get_messages("old")) == 1
 
 
+@pytest.mark.parametrize("mark", ["\0json:", "\1json:"])
+def test_parts_of_a_message_arrive_as_parts(tmp_path: Path, mark: str) -> None:
+    path = of_version(tmp_path / "state.db", 22)
+    parts = [{"type": "text", "text": "what is on the picture"}, {"type": "image_url", "image_url": {"url": "a.png"}}]
+    connection = apsw.Connection(str(path))
+    connection.execute("UPDATE messages SET content = ? WHERE id = 1", (mark + json.dumps(parts),))
+    connection.execute("UPDATE messages SET content = ? WHERE session_id = 'loose'", (mark + "[no",))
+    connection.close()
+    done = run("--from", path, "--to", tmp_path / "new.db", home=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    with SessionDB(tmp_path / "new.db") as db:
+        assert db.get_messages("old")[0]["content"] == parts
+        assert db.get_messages("loose")[0]["content"] == mark + "[no"
+        assert [hit["session_id"] for hit in db.search_messages("picture")] == ["old"]
+        assert db.verify().ok
+
+
+def test_children_are_what_their_marks_say_and_pins_stay(tmp_path: Path) -> None:
+    path = of_version(tmp_path / "state.db", 22)
+    connection = apsw.Connection(str(path))
+    connection.execute("ALTER TABLE sessions ADD COLUMN pinned INTEGER DEFAULT 0")
+    connection.execute("UPDATE sessions SET pinned = 1 WHERE id = 'loose'")
+    for name, config in (("branch", '{"_branched_from": "old"}'), ("again", '{"_reset_from": "old"}')):
+        connection.execute(
+            "INSERT INTO sessions (id, source, started_at, parent_session_id, model_config)"
+            " VALUES (?, 'cli', 300, 'old', ?)",
+            (name, config),
+        )
+    connection.close()
+    assert run("--from", path, "--to", tmp_path / "new.db", home=tmp_path).returncode == 0
+    with SessionDB(tmp_path / "new.db") as db:
+        relations = {row["id"]: row["relation"] for row in db.search_sessions()}
+        assert relations == {
+            "old": "root", "loose": "root", "helper": "subagent", "next": "compression", "branch": "fork",
+            "again": "reset",
+        }  # fmt: skip
+        assert (db.get_session("loose") or {})["pinned_at"] == 150.0
+
+
 def test_what_is_kept_beside_conversations_is_told_and_prompts_are_found(tmp_path: Path) -> None:
     path = of_version(tmp_path / "state.db", 22)
     connection = apsw.Connection(str(path))

@@ -7,6 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pymysql
 import pytest
@@ -17,7 +18,7 @@ from servers.mysql_stores import Open, Stores
 from sessiondb.backends.mysql import MySQLProvider, faults, pool
 from sessiondb.backends.mysql.address import address
 from sessiondb.db import SessionDB
-from sessiondb.errors import Busy, Closed, ConnectionLost, Invalid, NotFound, Unavailable
+from sessiondb.errors import Busy, Closed, ConnectionLost, Invalid, NotFound, NotSupported, Unavailable
 
 # "Unknown thread id": it ended by itself meanwhile.
 GONE = 1094
@@ -41,6 +42,23 @@ class TestOpening:
             open_db(stores.new(), user="nobody", password="hunter2")
         assert "hunter2" not in str(caught.value)
 
+    @pytest.mark.parametrize("password", ["p@ss", "a/b?c#d:e", "50%", "пароль é"])
+    def test_a_password_in_a_url_is_written_as_it_is(self, stores: Stores, open_db: Open, password: str) -> None:
+        options = stores.new()
+        user = f"u_{uuid4().hex[:8]}"
+        stores.execute(f"CREATE USER {user} IDENTIFIED BY %s", (password,))
+        stores.execute(f"GRANT ALL ON {options['database']}.* TO {user}")
+        place = f"{options['host']}:{options['port']}/{options['database']}"
+        with sessiondb.open(f"mysql://{user}:{password}@{place}") as db:
+            assert db.session_count() == 0
+
+    @pytest.mark.parametrize("password", ["a/b", "ab#c", "ab?c", "[ab"])
+    def test_no_part_of_a_password_is_taken_for_a_port(self, password: str) -> None:
+        assert (address(f"mysql://ann:{password}@h:7/db").password, address(f"mysql://ann:{password}@h:7/db").port) == (
+            password,
+            7,
+        )
+
     def test_a_missing_database_is_named(self, stores: Stores, open_db: Open) -> None:
         with pytest.raises(Unavailable, match="no database nowhere"):
             open_db(stores.new(), database="nowhere")
@@ -55,10 +73,21 @@ class TestOpening:
         options = {"database": stores.new()["database"], "user": "root"}
         assert open_db(options, unix_socket=stores.server.socket).session_count() == 0
 
-    @pytest.mark.parametrize(("size", "overflow"), [(0, 5), (1, -1)])
-    def test_a_pool_has_room_for_one(self, stores: Stores, open_db: Open, size: int, overflow: int) -> None:
-        with pytest.raises(Invalid, match="pool_size"):
-            open_db(stores.new(), pool_size=size, max_overflow=overflow)
+    @pytest.mark.parametrize(
+        "option",
+        [
+            {"pool_size": 0}, {"pool_size": "ten"}, {"max_overflow": -1}, {"max_overflow": None}, {"deadline": "soon"},
+            {"deadline": 0}, {"deadline": float("nan")},
+        ],
+    )  # fmt: skip
+    def test_a_bad_option_is_refused_by_name(self, stores: Stores, open_db: Open, option: dict[str, Any]) -> None:
+        with pytest.raises(Invalid, match=next(iter(option))):
+            open_db(stores.new(), **option)
+
+    def test_a_user_without_any_right_is_told_where_to_look(self, stores: Stores, open_db: Open) -> None:
+        stores.execute("CREATE USER IF NOT EXISTS stranger")
+        with pytest.raises(Unavailable, match=r"no rights .* docs/providers\.md"):
+            open_db(stores.new(), user="stranger")
 
 
 class TestAddresses:
@@ -279,7 +308,10 @@ class TestDeadlocks:
 
 @pytest.mark.parametrize(
     ("code", "kind"),
-    [(1213, Busy), (2006, ConnectionLost), (2003, Unavailable), (1153, Invalid), (1452, NotFound)],
+    [
+        (1213, Busy), (2006, ConnectionLost), (2003, Unavailable), (1153, Invalid), (1452, NotFound),
+        (1792, NotSupported),
+    ],
 )  # fmt: skip
 def test_errors_are_told_by_their_number(code: int, kind: type[Exception]) -> None:
     assert type(faults.translated(pymysql.err.OperationalError(code, "whatever"), "here")) is kind

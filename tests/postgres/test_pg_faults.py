@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -39,6 +40,19 @@ class TestTheDoor:
     def test_the_right_password_opens(self, postgres: PostgreSQL) -> None:
         assert isinstance(refusal(dsn=postgres.dsn("laws", "guarded", PASSWORD), upgrade=False), SchemaOutdated)
 
+    @pytest.mark.parametrize("password", ["pax@vob", "pax/vob?zif#gok", "77@vob/88", "50% pax", "жуж é"])
+    def test_a_password_in_a_url_is_written_as_it_is_and_no_part_of_it_is_shown(
+        self, postgres: PostgreSQL, password: str
+    ) -> None:
+        place = f"127.0.0.1:{postgres.port}/laws"
+        role = f"r_{uuid4().hex[:8]}"
+        postgres.execute(f"CREATE ROLE {role} LOGIN PASSWORD '{password}' IN ROLE guarded")
+        right = refusal(dsn=f"postgresql://{role}:{password}@{place}", schema="not_there", upgrade=False)
+        assert isinstance(right, SchemaOutdated)
+        nobody = str(refusal(dsn=f"postgresql://{role}:{password}@127.0.0.1:{free_port()}/laws"))
+        assert "at 127.0.0.1:" in nobody
+        assert not re.search("pax|vob|zif|gok|жуж", nobody)
+
     def test_a_missing_database_is_named(self, postgres: PostgreSQL) -> None:
         error = refusal(dsn=postgres.dsn("nowhere"))
         assert isinstance(error, Unavailable)
@@ -50,6 +64,17 @@ class TestTheDoor:
         assert isinstance(error, Unavailable)
         assert (str(port) in str(error), "hunter2" in str(error)) == (True, False)
 
+    def test_a_password_that_is_asked_for_and_not_given_is_told(
+        self, postgres: PostgreSQL, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PGPASSFILE", "/dev/null")
+        error = refusal(dsn=postgres.dsn("laws", "guarded"))
+        assert isinstance(error, Unavailable)
+        assert ("asks for a password" in str(error), "reached" in str(error)) == (True, False)
+
+    def test_a_server_that_is_not_there_is_told_with_the_reason(self) -> None:
+        assert "Connection refused" in str(refusal(dsn=f"postgresql://ann@127.0.0.1:{free_port()}/db"))
+
     @pytest.mark.parametrize("dsn", ["", "nonsense hunter2", "postgresql://ann:hunter2@h:x:y/db?what=1"])
     def test_a_dsn_that_is_none_is_refused_without_repeating_it(self, dsn: str) -> None:
         error = refusal(dsn=dsn)
@@ -58,10 +83,16 @@ class TestTheDoor:
 
     @pytest.mark.parametrize(
         "option",
-        [{"schema": ""}, {"schema": "x" * 64}, {"synchronous_commit": "maybe"}, {"pool_size": 0}, {"max_overflow": -1}],
-    )
-    def test_a_bad_option_is_refused(self, postgres: PostgreSQL, option: dict[str, Any]) -> None:
-        assert isinstance(refusal(dsn=postgres.dsn("laws"), **option), Invalid)
+        [
+            {"schema": ""}, {"schema": "x" * 64}, {"schema": 1}, {"synchronous_commit": "maybe"}, {"pool_size": 0},
+            {"pool_size": "ten"}, {"max_overflow": -1}, {"max_overflow": None}, {"deadline": "soon"}, {"deadline": 0},
+            {"deadline": float("nan")},
+        ],
+    )  # fmt: skip
+    def test_a_bad_option_is_refused_by_name(self, postgres: PostgreSQL, option: dict[str, Any]) -> None:
+        error = refusal(dsn=postgres.dsn("laws"), **option)
+        assert isinstance(error, Invalid)
+        assert next(iter(option)) in str(error)
 
     def test_the_first_of_several_hosts_may_be_down(self, opened: Open, postgres: PostgreSQL) -> None:
         dsn = f"host=127.0.0.1,127.0.0.1 port={free_port()},{postgres.port} dbname=laws user=admin"
@@ -172,7 +203,7 @@ class TestPools:
         with (
             pools.leased(LATER),
             pools.leased(LATER),
-            pytest.raises(Busy, match=r"all 2 connections .* pool_size"),
+            pytest.raises(Busy, match=r"all 2 connections .*pool_size 1, max_overflow 1"),
         ):
             db.session_count()
         assert db.session_count() == 0

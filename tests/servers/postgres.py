@@ -28,8 +28,8 @@ SETTINGS = {
     "log_min_messages": "fatal",
     "log_min_error_statement": "panic",
 }
-# `guarded` needs its password; the others come in as they are, for speed.
-ACCESS = "host all guarded 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n"
+# `guarded` and its members need their passwords; the others come in as they are, for speed.
+ACCESS = "host all +guarded 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n"
 
 
 def binary(name: str) -> str:

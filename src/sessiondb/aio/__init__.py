@@ -39,6 +39,8 @@ class AsyncSessionDB(
     has begun is awaited to its end.
     """
 
+    MAX_TITLE_LENGTH = SessionDB.MAX_TITLE_LENGTH
+
     def __init__(
         self,
         db_path: str | os.PathLike[str] | None = None,
@@ -57,7 +59,11 @@ class AsyncSessionDB(
         super().__init__(opening, threads)
 
     async def __aenter__(self) -> Self:
-        await self.open()
+        try:
+            await self.open()
+        except BaseException:
+            await self.close()
+            raise
         return self
 
     async def __aexit__(

@@ -46,6 +46,11 @@ class AsyncHandle:
         return self._opened().provider
 
     @property
+    def redacts_on_write(self) -> bool:
+        """Whether credentials are left out of what is stored."""
+        return self._opened().redacts_on_write
+
+    @property
     def db_path(self) -> str | None:
         """The file of the store, where it is one."""
         return self._opened().db_path
@@ -64,8 +69,12 @@ class AsyncHandle:
             raise Closed("the store is closed; open it again")
         async with self._opening:
             if self._db is None:
-                self._db = await finished(self._writers, self._open)
-        return self._db
+                await finished(self._writers, self._opens)
+        return self._opened()
+
+    def _opens(self) -> None:
+        # In the thread: a task that is cancelled meanwhile would drop an open store.
+        self._db = self._open()
 
     async def health(self) -> dict[str, Any]:
         """Facts for operators: schema, effective settings, sizes, age of the last durable commit."""

@@ -5,7 +5,6 @@ Columns came and went; what a table has is asked, never told from its version.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,13 +13,12 @@ from typing import Any
 from ..errors import ImportProblem
 from . import hermes_files
 from .base import Message, Record, Session, Skipped, Usage
+from .hermes_rows import decoded, parts, relation
 from .source import ForeignTables, Source
 from .texts import count_of, is_injected, when
 
 NAME = "hermes"
 _MAGIC = b"SQLite format 3\x00"
-# Parents that ended so were followed, not helped.
-_RESETS = frozenset({"session_reset", "session_switch", "idle", "daily", "suspended", "resume_pending_expired"})
 _PLAIN = (
     "source", "end_reason", "model", "cwd", "git_branch", "user_id", "session_key", "chat_id", "chat_type", "thread_id",
     "display_name", "billing_provider", "billing_base_url", "billing_mode",
@@ -118,21 +116,6 @@ def _session(row: Mapping[str, Any], prompts: Mapping[Any, str], ends: Mapping[s
     )
 
 
-def relation(row: Mapping[str, Any], parents_end: Any) -> str:
-    """What a child is to its parent, told by its marks and by how the parent ended."""
-    marks = _decoded(row.get("model_config"))
-    marks = marks if isinstance(marks, dict) else {}
-    if "_branched_from" in marks:
-        return "fork"
-    if "_delegate_from" in marks:
-        return "subagent"
-    if "_reset_from" in marks:
-        return "reset"
-    if parents_end == "compression":
-        return "compression"
-    return "reset" if parents_end in _RESETS else "subagent"
-
-
 def _usage(row: Mapping[str, Any]) -> Usage:
     known: dict[str, Any] = {name: count_of(row.get(name)) for name in _TOKENS}
     for name in ("estimated_cost_usd", "actual_cost_usd"):
@@ -155,8 +138,8 @@ def _message(row: Mapping[str, Any]) -> Message:
         tool_call_id=_text(row.get("tool_call_id")),
         tool_name=_text(row.get("tool_name")),
         reasoning=_text(row.get("reasoning")) or _text(row.get("reasoning_content")),
-        reasoning_details=_decoded(row.get("reasoning_details")),
-        codex_reasoning_items=_decoded(row.get("codex_reasoning_items")),
+        reasoning_details=decoded(row.get("reasoning_details")),
+        codex_reasoning_items=decoded(row.get("codex_reasoning_items")),
         token_count=count_of(row.get("token_count")) or None,
         finish_reason=_text(row.get("finish_reason")),
         injected=role == "user" and (hidden or is_injected(content)),
@@ -176,25 +159,19 @@ def _content(value: Any) -> Any:
     """Text, or the parts of a multimodal message, which are stored as JSON."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
+    marked = parts(value)
+    if marked is not None:
+        return marked
     if isinstance(value, str) and value.startswith('[{"'):
-        parts = _decoded(value)
-        structured = isinstance(parts, list) and all(isinstance(part, dict) and "type" in part for part in parts)
-        return parts if structured else value
+        found = decoded(value)
+        structured = isinstance(found, list) and all(isinstance(part, dict) and "type" in part for part in found)
+        return found if structured else value
     return value if value is None or isinstance(value, str) else str(value)
 
 
 def _calls(value: Any) -> Any:
-    calls = _decoded(value)
+    calls = decoded(value)
     return calls if isinstance(calls, list | dict) else None
-
-
-def _decoded(value: Any) -> Any:
-    if not isinstance(value, str) or not value:
-        return None
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value
 
 
 def _text(value: Any) -> str | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
+from ...config import spelled
 from ...errors import Invalid
 
 SCHEMES = ("mysql", "mariadb")
@@ -39,7 +40,8 @@ class Address:
             "host": self.host,
             "port": self.port,
             "user": self.user or None,
-            "password": self.password,
+            # Of a text the driver would take latin-1; clients of these servers say UTF-8.
+            "password": self.password.encode("utf-8", "surrogateescape"),
             "database": self.database,
             "unix_socket": self.unix_socket,
             **dict(self.options),
@@ -61,7 +63,7 @@ def address(dsn: str | None, **given: Any) -> Address:
 
 def _of_url(dsn: str) -> dict[str, Any]:
     try:
-        parts = urlsplit(dsn)
+        parts = urlsplit(spelled(dsn))
         first, others = _nodes(parts)
         port = first.port
     except ValueError as exc:

@@ -66,7 +66,7 @@ class MySQLDriver:
     def write(self, work: Callable[[Tx], R], *, repeatable: bool = False) -> R:
         """Run and commit; `repeatable` work may run again even when its commit may have happened."""
         if self.read_only:
-            raise errors.Unavailable(f"{self.address} was opened for reading only; open it without read_only to write")
+            raise errors.NotSupported(f"{self.address} was opened read-only; open it without read_only to write")
         try:
             return self._until_done(lambda until: self._once(work, WRITE, until), repeatable=repeatable)
         except _CommitUnknown as exc:

@@ -11,13 +11,13 @@ from urllib.parse import quote
 
 from ... import errors
 from ...config import home_directory
-from ...drafts import check_count, check_seconds
 from ...models import Draft, Filter, Matches, MessageFilter, Page, SearchOrder
 from ...provider import Features
 from ...search import analyze
 from ...sql import appends
 from ...sql.driver import Driver, Tx
 from ...sql.provider import SQLProvider
+from ..limits import limits
 from .address import address
 
 if TYPE_CHECKING:
@@ -109,22 +109,13 @@ class MySQLProvider(SQLProvider):
             return
         if not self.is_available():
             raise errors.MissingExtra("the MySQL provider", "mysql")
-        check_count(pool_size, "pool_size")
-        check_count(max_overflow, "max_overflow")
-        if pool_size < 1:
-            raise errors.Invalid(f"pool_size must be at least 1, not {pool_size}")
+        most = limits(pool_size, max_overflow, deadline)
         from .driver import MySQLDriver
 
         place = address(
             dsn, host=host, port=port, user=user, password=password, database=database, unix_socket=unix_socket
         )
-        opened = MySQLDriver(
-            place,
-            pool_size=pool_size,
-            max_overflow=max_overflow,
-            deadline=check_seconds(deadline, "deadline"),
-            read_only=read_only,
-        )
+        opened = MySQLDriver(place, **most._asdict(), read_only=read_only)
         kind, packet = opened.prepare(upgrade=upgrade)
         self._has_words = kind.analyser == analyze.VERSION
         limit = min(type(self).features.max_content_bytes, packet // 2 - MARGIN)

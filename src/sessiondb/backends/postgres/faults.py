@@ -66,7 +66,6 @@ def sentence_of(exc: psycopg.Error) -> str:
 # libpq gives no code for a refused connection, only its sentence.
 _REFUSALS: tuple[tuple[str, str], ...] = (
     ("password authentication failed", "28P01"),
-    ("no password supplied", "28P01"),
     ("no pg_hba.conf entry", "28"),
     ("unsupported startup parameter", "a pooler"),
     ("role ", "28"),
@@ -86,7 +85,11 @@ def refused(exc: psycopg.Error, place: str) -> errors.SessionDBError:
         code = next((code for words, code in _REFUSALS if words in fatal), "28")
         kind, sentence = _MEANING[code]
         return kind(sentence.format(place=place, error=fatal))
-    reason = said[-1].strip() if said else type(exc).__name__
+    if any("no password supplied" in line for line in said):
+        return errors.Unavailable(f"{place} asks for a password, and there is none in the DSN or in PGPASSWORD")
+    # What libpq asks back after a refused connection is no reason.
+    told = [line.strip() for line in said if not line.strip().endswith("?")]
+    reason = told[-1] if told else type(exc).__name__
     return errors.Unavailable(
         f"{place} cannot be reached: {reason}; check that it runs and that host and port are right"
     )

@@ -14,6 +14,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from ... import errors
+from ...config import spelled
 from . import faults
 from .connection import Connection
 
@@ -56,7 +57,7 @@ def place(dsn: str) -> str:
 def parsed(dsn: str) -> str:
     """A DSN that libpq understands; what it says about one that it does not may quote the password."""
     try:
-        return make_conninfo(dsn)
+        return make_conninfo(spelled(dsn))
     except psycopg.ProgrammingError as exc:
         raise errors.Invalid("the dsn is not understood; write postgresql://user:password@host:5432/database") from exc
 
@@ -157,9 +158,14 @@ class Pools:
         if refusals:
             raise errors.ConnectionLost(f"{self.place} cannot be reached; check that it runs, then use the same handle")
         raise errors.Busy(
-            f"all {pool.max_size} connections to {self.place} were in use for {seconds:.1f} s; "
+            f"all {pool.max_size} connections to {self.place} were in use for {seconds:.1f} s{self._sizes()}; "
             "raise pool_size or max_overflow, or use fewer threads"
         )
+
+    def _sizes(self) -> str:
+        if self.lent is not None:
+            return " (the pool is the caller's)"
+        return f" (pool_size {self.options.pool_size}, max_overflow {self.options.max_overflow})"
 
     def close(self) -> None:
         if self._own is not None and self._pid == os.getpid():

@@ -12,13 +12,13 @@ from urllib.parse import quote
 
 from ... import errors
 from ...config import home_directory
-from ...drafts import check_count, check_seconds
 from ...models import Draft, Filter, Matches, MessageFilter, Page, SearchOrder, TextMode
 from ...provider import Features
 from ...sql import appends
 from ...sql.driver import Driver, Tx
 from ...sql.provider import SQLProvider
 from ...sql.trash import TrashPrimitives
+from ..limits import limits
 from .replica import Routed, lists_on_replica
 
 if TYPE_CHECKING:
@@ -120,20 +120,12 @@ class PostgreSQLProvider(SQLProvider):
             raise errors.MissingExtra("PostgreSQL", "postgres")
         from .pool import Options
 
-        self.schema = _checked(schema, synchronous_commit, pool_size, max_overflow)
+        self.schema = _checked(schema, synchronous_commit)
         if trigrams not in _TRIGRAMS:
             raise errors.Invalid(f"trigrams must be one of {', '.join(_TRIGRAMS)}, not {trigrams!r}")
         self._trigrams = trigrams
-        options = Options(
-            dsn,
-            schema,
-            pool_size,
-            max_overflow,
-            check_seconds(deadline, "deadline"),
-            synchronous_commit,
-            prepare_threshold,
-            read_only,
-        )
+        most = limits(pool_size, max_overflow, deadline)
+        options = Options(dsn, schema, *most, synchronous_commit, prepare_threshold, read_only)
         self.media_directory = media_directory or os.path.join(home_directory(os.environ), "media", quote(schema, ""))
         self._engine = self.driver = self._opened(options, pool, upgrade and not read_only, trigrams)
         self._index_put_off = True
@@ -343,14 +335,10 @@ def _number(value: Any) -> Any:
     return int(value) if isinstance(value, Decimal) else value
 
 
-def _checked(schema: str, synchronous_commit: str | None, pool_size: int, max_overflow: int) -> str:
-    if not schema or len(schema.encode("utf-8", "replace")) > 63 or "\0" in schema:
+def _checked(schema: str, synchronous_commit: str | None) -> str:
+    if not isinstance(schema, str) or not schema or len(schema.encode("utf-8", "replace")) > 63 or "\0" in schema:
         raise errors.Invalid(f"a schema is named by 1 to 63 bytes, not {schema!r}")
     if synchronous_commit not in _SYNCHRONOUS:
         known = ", ".join(str(name) for name in _SYNCHRONOUS[1:])
         raise errors.Invalid(f"synchronous_commit must be one of {known}, not {synchronous_commit!r}")
-    check_count(pool_size, "pool_size")
-    check_count(max_overflow, "max_overflow")
-    if pool_size < 1:
-        raise errors.Invalid(f"pool_size must be at least 1, not {pool_size}")
     return schema

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from ... import errors, jsontext
+from ...importers import hermes_rows
 from ...models import MESSAGE_COLUMNS, SESSION_COLUMNS, TOKEN_COLUMNS
 from ...moving import Row
 from ...sql.driver import Tx
@@ -26,14 +27,20 @@ from .provider import SQLiteProvider
 BATCH = 500
 NEEDED = {"sessions": {"id", "source", "started_at"}, "messages": {"id", "session_id", "role", "content", "timestamp"}}
 _DERIVED = {"seq", "term", "last_message_id", "last_seq", "ledger", "relation"}
+# Marks without a time, and the times we keep instead.
+_MARKED = {"archived": "archived_at", "pinned": "pinned_at"}
 _ZERO = ("message_count", "tool_call_count", *TOKEN_COLUMNS)
+PARENTS_END = """
+    SELECT end_reason
+      FROM sessions
+     WHERE id = :parent
+"""
 LINK = """
     UPDATE sessions
-       SET parent_session_id = :parent
+       SET parent_session_id = :parent,
+           relation = :relation
      WHERE id = :id
-       AND EXISTS (SELECT 1 FROM sessions WHERE id = :parent)
 """
-
 
 UNREADABLE = (apsw.Error, UnicodeDecodeError)
 OTHER_TABLES = """
@@ -223,16 +230,23 @@ def _add_sessions(tx: Tx, rows: list[Row]) -> list[Row]:
 def _session(row: Row) -> Row:
     values = _ours(row, SESSION_COLUMNS)
     values |= {name: values[name] or 0 for name in _ZERO} | {"last_seq": 0, "ledger": 0, "relation": "root"}
-    if row.get("archived") and values["archived_at"] is None:
-        values["archived_at"] = values["ended_at"] or values["started_at"]
+    for mark, column in _MARKED.items():
+        if row.get(mark) and values[column] is None:
+            values[column] = values["ended_at"] or values["started_at"]
     # Its parent may come later.
     return values | {"parent_session_id": None}
 
 
 def _link(tx: Tx, rows: list[Row]) -> None:
     for row in rows:
-        if row.get("parent_session_id") is not None and "unreadable" not in row:
-            tx.run(LINK, {"id": row["id"], "parent": row["parent_session_id"]})
+        if row.get("parent_session_id") is None or "unreadable" in row:
+            continue
+        parent = tx.row(PARENTS_END, {"parent": row["parent_session_id"]})
+        if parent is not None:
+            meant = hermes_rows.relation(row, parent[0])
+            # One child goes on where its parent was compressed; which one is told when they are adopted.
+            relation = "root" if meant == "compression" else meant
+            tx.run(LINK, {"id": row["id"], "parent": row["parent_session_id"], "relation": relation})
 
 
 def _add_messages(tx: Tx, rows: list[Row]) -> list[Row]:
@@ -247,6 +261,9 @@ def _add_messages(tx: Tx, rows: list[Row]) -> list[Row]:
                 "injected": values["injected"] or 0,
             }
             values["reasoning"] = values["reasoning"] or row.get("reasoning_content")
+            structured = hermes_rows.parts(values["content"])
+            if structured is not None:
+                values |= {"content": jsontext.dumps(structured), "content_type": "json"}
             _insert(tx, "messages", values)
         except (apsw.ConstraintError, errors.Invalid):
             refused.append({"session_id": None, **row})
@@ -256,7 +273,7 @@ def _add_messages(tx: Tx, rows: list[Row]) -> list[Row]:
 def _ours(row: Row, columns: tuple[str, ...]) -> Row:
     """The row in our columns; what else it has is kept in `metadata`."""
     values = {name: row.get(name) if name not in _DERIVED else None for name in columns}
-    rest = {name: value for name, value in row.items() if name not in columns and value and name not in ("archived",)}
+    rest = {name: value for name, value in row.items() if name not in columns and value and name not in _MARKED}
     rest.pop("reasoning_content", None)
     if rest and values.get("metadata") is None:
         values["metadata"] = jsontext.dumps({"hermes": {name: _plain(value) for name, value in rest.items()}})
