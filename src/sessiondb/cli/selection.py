@@ -66,6 +66,21 @@ def find_sessions(db: SessionDB, words: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(find_session(db, word) for word in words))
 
 
+def find_named(db: SessionDB, first: str, others: Sequence[str], *, leave: int) -> tuple[str, Sequence[str]]:
+    """The session that the first word names, or a title that goes on after it; and the words that are left.
+
+    Of several titles the longest is meant that leaves so many words. Raises Ambiguous or Unknown.
+    """
+    try:
+        return find_session(db, first), others
+    except NotFound:
+        for taken in range(len(others) - leave, 0, -1):
+            titled = db.resolve_session_by_title(" ".join((first, *others[:taken])))
+            if titled is not None:
+                return titled, others[taken:]
+        raise
+
+
 def find_deleted(db: SessionDB, wanted: str) -> SessionRow:
     """The session in the trash that is meant; of several with this id or title the last deleted."""
     trash = db.list_trash(limit=None)
@@ -81,6 +96,17 @@ def find_deleted(db: SessionDB, wanted: str) -> SessionRow:
             f"nothing in the trash with the id, prefix or title {wanted!r}; `sessiondb list --trash` shows it"
         )
     return begun[0]
+
+
+def find_all_deleted(db: SessionDB, words: Sequence[str]) -> list[SessionRow]:
+    """As `find_sessions`, in the trash."""
+    try:
+        return [find_deleted(db, " ".join(words))]
+    except NotFound:
+        if len(words) < 2:
+            raise
+    found = [find_deleted(db, word) for word in words]
+    return list({row["id"]: row for row in found}.values())
 
 
 def latest(db: SessionDB, number: int = 1, *, where: Filter | None = None) -> SessionRow | None:
