@@ -12,12 +12,12 @@ from ..db import SessionDB
 from ..errors import Conflict, NotFound
 from ..models import Filter, Page, SessionRow
 from . import output
+from .declare import COUNTED
 from .text import cut, line, pad, width
 
 # What tools write for themselves; shown when asked for.
 HIDDEN_SOURCES = ("tool",)
 LATEST = "latest"
-_COUNTED = re.compile(r"-([1-9]\d{0,8})")
 _SHOWN = 10
 _ALIKE = 5
 
@@ -48,7 +48,7 @@ def find_session(db: SessionDB, wanted: str) -> str:
         return titled
     if len(begun) == 1:
         return begun[0]
-    counted = _COUNTED.fullmatch("-1" if wanted == LATEST else wanted)
+    counted = re.fullmatch(COUNTED, "-1" if wanted == LATEST else wanted)
     if counted:
         return _counted(db, int(counted[1]))
     if begun:
@@ -85,7 +85,7 @@ def find_deleted(db: SessionDB, wanted: str) -> SessionRow:
     """The session in the trash that is meant; of several with this id or title the last deleted."""
     trash = db.list_trash(limit=None)
     exact = [row for row in trash if wanted and wanted in (row["id"], row["title"])]
-    counted = _COUNTED.fullmatch("-1" if wanted == LATEST else wanted)
+    counted = re.fullmatch(COUNTED, "-1" if wanted == LATEST else wanted)
     if exact or (counted and int(counted[1]) <= len(trash)):
         return exact[0] if exact else trash[int(counted[1]) - 1] if counted else trash[0]
     begun = [row for row in trash if wanted and row["id"].startswith(wanted)]
