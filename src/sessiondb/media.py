@@ -14,8 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 MARK = "sessiondb-media:"
-_DATA_URI = re.compile(r"data:([^;,]*)((?:;[^;,]*)*);base64,(.*)", re.DOTALL)
-_REFERENCE = re.compile(re.escape(MARK) + r"([0-9a-f]{64}):(uri|base64|text):(.*)", re.DOTALL)
+# Left as text, and compiled at first use: most messages have no media.
+_DATA_URI = r"(?s)data:([^;,]*)((?:;[^;,]*)*);base64,(.*)"
+_REFERENCE = "(?s)" + re.escape(MARK) + r"([0-9a-f]{64}):(uri|base64|text):(.*)"
 _TYPE_KEYS = ("media_type", "mime_type", "mimeType", "mediaType", "format")
 _LINK_KEYS = ("url", "image_url", "file_url", "path", "file_path", "uri")
 _MEDIA_TYPES = ("image", "audio", "video", "file", "document")
@@ -77,7 +78,7 @@ def _kind(part: dict[str, Any], inherited: str) -> str:
 def _value(part: dict[str, Any], key: str, value: Any, kind: str, put: Put, found: list[dict[str, Any]]) -> Any:
     if not isinstance(value, str):
         return _walk(value, kind, put, found)
-    uri = _DATA_URI.fullmatch(value) if value.startswith("data:") else None
+    uri = re.fullmatch(_DATA_URI, value) if value.startswith("data:") else None
     if uri:
         return _stored(value, uri[3], "uri", uri[1] + uri[2], kind, put, found)
     mime = next((part[name] for name in _TYPE_KEYS if isinstance(part.get(name), str)), None)
@@ -117,7 +118,7 @@ def references(content: Any) -> list[dict[str, Any]]:
         if isinstance(part, dict | list):
             for item in part.values() if isinstance(part, dict) else part:
                 visit(item)
-        elif isinstance(part, str) and (mark := _REFERENCE.fullmatch(part)):
+        elif isinstance(part, str) and (mark := re.fullmatch(_REFERENCE, part)):
             main = mark[3].partition("/")[0]
             found.append(_reference(main if main in _MEDIA_TYPES else "file", None, mark[3] or None, mark[1], None))
 
@@ -131,7 +132,7 @@ def inline(content: Any, find: Callable[[str], bytes | None]) -> Any:
         return [inline(part, find) for part in content]
     if isinstance(content, dict):
         return {key: inline(value, find) for key, value in content.items()}
-    mark = _REFERENCE.fullmatch(content) if isinstance(content, str) and content.startswith(MARK) else None
+    mark = re.fullmatch(_REFERENCE, content) if isinstance(content, str) and content.startswith(MARK) else None
     data = find(mark[1]) if mark else None
     if mark is None or data is None:
         return content

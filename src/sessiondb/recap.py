@@ -23,7 +23,7 @@ CUT = "..."
 
 _TAGS = "think|thinking|thought|reasoning|reasoning_scratchpad"
 # A thought that was never closed goes on to the end.
-_REASONING = re.compile(rf"<({_TAGS})\b[^<>]*>.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
+_REASONING = rf"(?si)<({_TAGS})\b[^<>]*>.*?(?:</\1\s*>|\Z)"
 _IMAGES = ("image", "image_url", "input_image", "image_ref")
 _JOINER = "\u200d"
 
@@ -84,7 +84,7 @@ def _entry(message: MessageRow) -> Entry | None:
     role = message["role"]
     if role not in ("user", "assistant") or message.get("injected") or message.get("active", 1) == 0:
         return None
-    text = _REASONING.sub("", spoken(message["content"])).strip()
+    text = re.sub(_REASONING, "", spoken(message["content"])).strip()
     calls = tuple(called(message.get("tool_calls"))) if role == "assistant" else ()
     return Entry(role, text, calls) if text or calls else None
 

@@ -8,12 +8,10 @@ from collections.abc import Iterable
 from .errors import Invalid
 from .models import MAX_TITLE_LENGTH
 
+# Left as text, and compiled at first use: most commands only read titles.
 # Controls (tab and line ends become blanks below), zero-width and bidirectional marks, interlinear anchors.
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffc\ufff9-\ufffb]"
-)
-_BLANKS = re.compile(r"\s+")
-_NUMBER = re.compile(r"(?s)(.*?) #([0-9]+)")
+_INVISIBLE = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffc\ufff9-\ufffb]"
+_NUMBER = r"(?s)(.*?) #([0-9]+)"
 
 
 def clean(title: str | None) -> str | None:
@@ -22,7 +20,7 @@ def clean(title: str | None) -> str | None:
         return None
     if not isinstance(title, str):
         raise Invalid(f"a title must be text, not {type(title).__name__}")
-    cleaned = _BLANKS.sub(" ", _INVISIBLE.sub("", title)).strip()
+    cleaned = re.sub(r"\s+", " ", re.sub(_INVISIBLE, "", title)).strip()
     if len(cleaned) > MAX_TITLE_LENGTH:
         raise Invalid(f"the title has {len(cleaned)} characters; at most {MAX_TITLE_LENGTH} are allowed")
     return cleaned or None
@@ -30,7 +28,7 @@ def clean(title: str | None) -> str | None:
 
 def split(title: str) -> tuple[str, int | None]:
     """('my project', 3) for 'my project #3'; the number is None for a title without one."""
-    found = _NUMBER.fullmatch(title)
+    found = re.fullmatch(_NUMBER, title)
     return (found[1], int(found[2])) if found else (title, None)
 
 

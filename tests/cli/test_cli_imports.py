@@ -41,3 +41,25 @@ def test_short_commands_import_no_heavy_module(session, environment: dict[str, s
     imported = eval(done.stdout.splitlines()[-1])
     assert imported & HEAVY == set()
     assert "sessiondb" in imported
+
+
+PATTERNS = """
+import re._compiler, sys
+patterns, compile = [], re._compiler.compile
+re._compiler.compile = lambda pattern, flags=0: patterns.append(pattern) or compile(pattern, flags)
+from sessiondb.cli.running import run
+assert run(sys.argv[1:]) == 0
+print([each for each in patterns if isinstance(each, str) and not each.isascii() and len(each) > 20])
+"""
+
+
+@pytest.mark.parametrize("command", [["list"], ["stats"], ["search", "/etc/nginx/nginx.conf"]])
+def test_plain_english_compiles_no_pattern_of_other_scripts(
+    session, environment: dict[str, str], command: list[str]
+) -> None:
+    """Classes of characters beyond ASCII are what costs: together as much as a third of an empty Python."""
+    session("a", "what is in /etc/nginx/nginx.conf?", "Nothing", title="nginx")
+    done = subprocess.run(
+        [sys.executable, "-c", PATTERNS, *command], capture_output=True, text=True, env=environment, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"

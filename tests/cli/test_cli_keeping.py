@@ -16,6 +16,17 @@ def test_tags_come_and_go(run, session) -> None:
     assert run("tag", "a", "x" * 65).code == 2
 
 
+def test_a_title_of_several_words_needs_no_quotes_before_other_words(run, session, db) -> None:
+    session("a", "hello", title="my work")
+    session("b", "hello", title="my work at home")
+    assert run("tag", "my", "work", "urgent").out == "a: urgent\n"
+    assert run("tag", "my", "work", "at", "home").out == "b: no tags\n"
+    assert run("rename", "my", "work", "new", "name").out == "a is now 'new name'.\n"
+    assert run("rename", "my", "work", "new").code == 3
+    done = run("tag", "my", "wok", "urgent")
+    assert (done.code, "'my'" in done.err) == (3, True)
+
+
 def test_a_pinned_session_is_not_pruned_until_it_is_let_go(run, session, db) -> None:
     session("a", "hello", started_at=1_000_000.0)
     db.end_session("a", "done")
@@ -41,6 +52,23 @@ class TestUndelete:
         db.delete_session("abc")
         assert run("undelete", name).out == "abc is back: work.\n"
         assert len(db.get_messages("abc")) == 2
+
+    def test_several_come_back_at_once(self, run, session, db) -> None:
+        for name in ("abc", "abd", "x"):
+            session(name, "hello")
+        session("y", "hello", title="long ago")
+        for name in ("abc", "abd", "x", "y"):
+            db.delete_session(name)
+        assert run("undelete", "long", "ago").out == "y is back: long ago.\n"
+        assert run("undelete", "-1", "abd").out == "x is back.\nabd is back.\n"
+        assert run("undelete", "abc", "nothing").code == 3
+        assert json.loads(run("undelete", "abc", "--json").out)["sessions"] == [{"id": "abc", "title": None}]
+
+    def test_one_id_is_not_for_several(self, run, session, db) -> None:
+        for name in ("a", "b"):
+            session(name, "hello")
+            db.delete_session(name)
+        assert run("undelete", "a", "b", "--as", "c").code == 2
 
     def test_an_id_or_title_in_use_is_a_conflict_with_a_way_out(self, run, session, db) -> None:
         session("a", "old", title="work")

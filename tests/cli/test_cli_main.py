@@ -207,3 +207,5 @@ def test_every_command_is_also_one_of_sessions(run, session, home: Path) -> None
     listed = run("sessions", "--help").out
     assert all(f"  {name}  " in listed for name in SINGLE)
     assert run("sessions", "sessions").code == 2
+    alone = run("sessions")
+    assert (alone.code, alone.out, alone.err) == (0, listed, "")

@@ -155,7 +155,7 @@ class TestShow:
         shown = run("show", "files", "--tools", "--reasoning").lines
         assert shown[6:13] == [
             "◆ assistant · 22:13 · #2",
-            "  ls will do",
+            "  ┆ ls will do",
             '  terminal({"command": "ls"})',
             "",
             "⚙ tool terminal · 22:13 · #3",

@@ -70,10 +70,21 @@ class TestDelete:
         done, shown = on_terminal(["delete", "a"], lambda process, terminal: os.write(terminal, answer))
         assert done == code
         assert "Delete work (2 messages)? [y/N]" in shown
+        assert shown.endswith("\n"), "the next prompt begins a line"
         assert (db.get_session("a") is None) == (code == 0)
 
 
 class TestExport:
+    def test_a_file_named_as_a_session_is_told(self, run, session, environment, tmp_path: Path, monkeypatch) -> None:
+        """`export latest` looks like a choice."""
+        monkeypatch.chdir(tmp_path)
+        session("a", "hello", title="work.md")
+        session("b", "hello")
+        for name, told in (("latest", True), ("a", True), ("work.md", False), ("c", False)):
+            done = run("export", name)
+            assert (done.code, (tmp_path / name).exists()) == (0, True)
+            assert (f"--session-id {name!r} chooses" in done.err) is told, name
+
     def test_a_file_holds_a_session_per_line_and_comes_back_complete(self, run, session, db, tmp_path: Path) -> None:
         session("a", "héllo 東京 \ud800\x00\x1b", "two", title="work")
         session("b", "three", source="telegram")

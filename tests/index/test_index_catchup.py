@@ -114,6 +114,32 @@ def test_a_search_reads_for_its_budget_and_scans_the_rest(db: SessionDB, monkeyp
     assert lags == [100, 0, 0]
 
 
+class TestIdsOfMessagesThatWent:
+    """The last numbers were given to messages that are gone: nothing is left to read."""
+
+    @pytest.fixture(autouse=True)
+    def told(self, db: SessionDB) -> None:
+        say(db, "s", "old needle", "hay")
+        asked(db, "needle")
+        db.create_session("t", "cli")
+        say(db, "t", "gone needle", "gone hay")
+        db.delete_session("t")
+
+    def test_a_search_has_read_all(self, db: SessionDB) -> None:
+        assert asked(db, "needle").index_lag == 0
+        assert right(db)
+
+    def test_reading_all_comes_to_an_end(self, db: SessionDB) -> None:
+        done = threading.Event()
+        threading.Thread(target=lambda: (db.index(), done.set()), daemon=True).start()
+        assert done.wait(10)
+
+    def test_what_is_said_next_is_found(self, db: SessionDB) -> None:
+        asked(db, "needle")
+        say(db, "s", "new needle")
+        assert right(db)
+
+
 def test_another_process_reads_what_this_one_writes(db: SessionDB, path: Path) -> None:
     with process("index_writer.py", path, "other", 0.001) as writer:
         assert writer.stdin is not None

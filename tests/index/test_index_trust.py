@@ -159,6 +159,20 @@ class TestWhoseIndex:
             assert ids(asked(db, "lost")) == set()
             assert ids(asked(db, "other")) == scanned(db, "other") != set()
 
+    def test_nor_does_it_matter_that_the_index_knew_of_ids_only_that_nobody_had(
+        self, db: SessionDB, path: Path
+    ) -> None:
+        db.close()
+        shutil.copy2(path, backup := path.with_name("backup"))
+        with sessiondb.open(path) as db:
+            say(db, db.create_session("gone", "cli"), "lost words", "more lost words")
+            db.delete_session("gone")
+            assert asked(db, "lost").index_lag == 0
+        shutil.copy2(backup, path)
+        with sessiondb.open(path) as db:
+            say(db, "s", "other words", "still other words")
+            assert ids(asked(db, "other")) == scanned(db, "other") != set()
+
     def test_older_generations_are_removed(self, db: SessionDB, path: Path) -> None:
         asked(db, "needle")
         first = current(path)

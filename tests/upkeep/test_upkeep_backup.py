@@ -143,6 +143,12 @@ class TestRestore:
             db.append_message("a", "user", "goes on")
             assert db.verify().ok
 
+    def test_of_a_directory_the_newest_is_named(self, talk: Path, saved: Path, tmp_path: Path) -> None:
+        with pytest.raises(NotFound, match=f"is a directory; .*newest, {saved}"):
+            keeper.restore(str(saved.parent), str(talk), over=True)
+        with pytest.raises(NotFound, match="is a directory; name a file"):
+            keeper.restore(str(tmp_path), str(talk), over=True)
+
     def test_the_backup_is_not_touched(self, talk: Path, saved: Path) -> None:
         before = saved.read_bytes()
         keeper.restore(str(saved), str(talk.with_name("new.db")))

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import apsw
 import damaged
@@ -30,6 +35,51 @@ def target(path: Path) -> Path:
     return path.with_name("new.db")
 
 
+@contextmanager
+def read_only(store: Path) -> Iterator[None]:
+    store.chmod(0o444)
+    store.parent.chmod(0o555)
+    try:
+        yield
+    finally:
+        store.parent.chmod(0o700)
+        store.chmod(0o600)
+
+
+@contextmanager
+def open_to_all() -> Iterator[Path]:
+    # Below pytest's own directories, which are closed to others.
+    with TemporaryDirectory(prefix="sessiondb-test-") as directory:
+        Path(directory).chmod(0o777)
+        yield Path(directory)
+
+
+LOOKS = """
+import os, sys
+from sessiondb import upkeep
+from sessiondb.backends.sqlite import mounts
+from sessiondb.backends.sqlite.upkeep import offline, repair
+from sessiondb.errors import Busy
+
+keeper, (store, target) = upkeep.of("sqlite"), sys.argv[1:]
+keeper.doctor(store)  # everything is imported while that is allowed
+if os.getuid() == 0:
+    os.setuid(65534)
+assert not os.access(store, os.W_OK)
+try:
+    saved = "saved" if keeper.repair(store, target).complete else "lost"
+except Busy:
+    saved = "refused"
+print("in use" if offline.in_use(store) else "free", saved, sep=", ")
+"""
+
+
+def looked_at_by_nobody(store: Path, target: Path) -> str:
+    command = [sys.executable, "-c", LOOKS, str(store), str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or done.stderr
+
+
 class TestWhole:
     def test_a_healthy_store_comes_over_whole(self, store: Path, target: Path) -> None:
         salvage = repair(store, target)
@@ -41,6 +91,13 @@ class TestWhole:
         damaged.crash(store)
         assert repair(store, target).complete
         assert {f"late-{number}" for number in range(6)} <= set(damaged.answers(target))
+
+    def test_from_where_nobody_may_write(self, store: Path) -> None:
+        """A disk mounted read-only, or somebody else's: whoever has it open is seen all the same."""
+        with open_to_all() as elsewhere, read_only(store):
+            assert looked_at_by_nobody(store, elsewhere / "new.db") == "free, saved"
+            with SessionDB(store, read_only=True):
+                assert looked_at_by_nobody(store, elsewhere / "new2.db") == "in use, refused"
 
     def test_checksums_stay(self, path: Path, target: Path) -> None:
         damaged.build(path, checksums=True, sessions=3)

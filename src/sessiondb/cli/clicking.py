@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -44,7 +45,7 @@ class NamingCommand(click.Command):
         options = [param for param in self.params if isinstance(param, click.Option) and not param.is_flag]
         valued = {name for option in options for name in option.opts}
         return [
-            _HIDDEN + arg if COUNTED.fullmatch(arg) and last not in valued else arg
+            _HIDDEN + arg if re.fullmatch(COUNTED, arg) and last not in valued else arg
             for last, arg in zip(["", *args], args, strict=False)
         ]
 

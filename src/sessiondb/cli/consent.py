@@ -23,7 +23,13 @@ def require(question: str, *, yes: bool) -> None:
     if not is_terminal(sys.stdin):
         raise Invalid("this asks before it acts, and there is no terminal to ask on; add --yes")
     print(f"{line(question)} [y/N]: ", end="", file=sys.stderr, flush=True)
-    answer = sys.stdin.readline()
+    try:
+        answer = sys.stdin.readline()
+    except KeyboardInterrupt:
+        answer = ""
+    if not answer.endswith("\n"):
+        # Nobody ended the line of the question: Ctrl-C, Ctrl-D.
+        print(file=sys.stderr)
     if not answer:
         raise KeyboardInterrupt
     if answer.strip().lower() not in ("y", "yes"):

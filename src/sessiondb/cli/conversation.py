@@ -16,6 +16,8 @@ _INDENT = "  "
 _WIDEST = 100
 _TOOL_ROLES = ("tool", "function")
 _LONGEST_ARGUMENT = 200
+# Thoughts are told from words by more than their style, which a file or a pipe has not.
+_THINKING, _THOUGHT = "2;3", "┆ "
 
 
 def mark(role: str) -> str:
@@ -47,13 +49,13 @@ def _show_message(message: MessageRow, body: Iterable[tuple[str, str]], *, here:
         ink.found(" ←") if here else "",
     )
     for style, text in body:
-        say_indented(text, style)
+        say_indented(text, style, _THOUGHT if style == _THINKING else "")
 
 
 def _body(message: MessageRow, *, tools: bool, reasoning: bool) -> Iterable[tuple[str, str]]:
     """Pieces of text with the codes of their style."""
     if reasoning and message["reasoning"]:
-        yield "2;3", str(message["reasoning"]).strip()
+        yield _THINKING, str(message["reasoning"]).strip()
     text = spoken(message["content"]).strip("\n")
     if text.strip():
         yield "2" if message["role"] in _TOOL_ROLES else "", text
@@ -85,10 +87,10 @@ def _arguments(call: Any) -> str:
     return to_json(found, indent=None)
 
 
-def say_indented(text: str, codes: str = "") -> None:
-    """A text below its speaker; broken into lines on a terminal only."""
+def say_indented(text: str, codes: str = "", lead: str = "") -> None:
+    """A text below its speaker, each line after `lead`; broken into lines on a terminal only."""
     room = terminal.columns()
     shown = safe(text)
-    lines = shown.split("\n") if room is None else wrapped(shown, max(20, min(room - len(_INDENT) - 1, _WIDEST)))
-    for each in lines:
+    lines = shown.split("\n") if room is None else wrapped(shown, max(20, min(room - len(_INDENT + lead) - 1, _WIDEST)))
+    for each in (lead + each for each in lines):
         output.say(_INDENT if each else "", ink.Ink(each, codes) if codes else each)

@@ -17,7 +17,8 @@ Convert = Callable[[str], Any]
 
 # Shorter names of commands.
 ALIASES = {"ls": "list"}
-COUNTED = re.compile(r"-[1-9]\d{0,8}")
+# -1, -2 …: sessions counted from the last active.
+COUNTED = r"-([1-9]\d{0,8})"
 
 
 class Option:
@@ -108,7 +109,7 @@ def read(
         if argument == "--":
             words += reversed(waiting)
             break
-        if not argument.startswith("-") or argument == "-" or (counted and COUNTED.fullmatch(argument)):
+        if not argument.startswith("-") or argument == "-" or (counted and re.fullmatch(COUNTED, argument)):
             words.append(argument)
             continue
         flag, joined, text = argument.partition("=")

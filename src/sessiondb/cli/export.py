@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 from ..db import SessionDB
-from ..errors import NotFound
+from ..errors import NotFound, SessionDBError
 from ..models import Filter
 from . import answers, options, output
 from .progress import Progress
@@ -79,7 +79,19 @@ def command(
     for what in left_out:
         output.complain(what)
     if target != "-":
+        _warn_of_a_name(db, target, session_id)
         print(f"Exported {output.count(sessions, 'session')} to {line(target)}.", file=sys.stderr)
+
+
+def _warn_of_a_name(db: SessionDB, file: str, chosen: str | None) -> None:
+    """`export latest` looks like a choice, and is the name of a file."""
+    if chosen is not None or os.path.splitext(file)[1] or os.path.dirname(file):
+        return
+    try:
+        find_session(db, file)
+    except SessionDBError:
+        return
+    output.complain(f"{file!r} is the name of the file; --session-id {file!r} chooses the session")
 
 
 def _follow(db: SessionDB, where: Filter, exporter: Exporter, target: str, redact: bool) -> int:

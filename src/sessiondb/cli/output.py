@@ -11,7 +11,7 @@ from .text import line, safe
 # What we draw with, for a locale that lacks it; other letters are written as escapes there.
 _PLAIN = str.maketrans(
     {"─": "-", "…": "...", "—": "-", "·": "-", "●": "*", "◆": "*", "⚙": "*", "○": "*", "≈": "~", "←": "<"}
-    | {"├": "|", "└": "`", "│": "|", "█": "#", "░": "."}
+    | {"├": "|", "└": "`", "│": "|", "┆": "|", "█": "#", "░": "."}
 )
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 

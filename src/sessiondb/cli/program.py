@@ -40,6 +40,9 @@ def run(arguments: list[str]) -> int:
     """Run one command line and return its exit code."""
     try:
         result = program.main(arguments, prog_name="sessiondb", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as exc:
+        output.say(exc.ctx.get_help() if exc.ctx else exc.format_message())
+        return 0
     except click.ClickException as exc:
         output.complain(_usage(exc))
         return exc.exit_code

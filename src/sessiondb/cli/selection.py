@@ -12,12 +12,12 @@ from ..db import SessionDB
 from ..errors import Conflict, NotFound
 from ..models import Filter, Page, SessionRow
 from . import output
+from .declare import COUNTED
 from .text import cut, line, pad, width
 
 # What tools write for themselves; shown when asked for.
 HIDDEN_SOURCES = ("tool",)
 LATEST = "latest"
-_COUNTED = re.compile(r"-([1-9]\d{0,8})")
 _SHOWN = 10
 _ALIKE = 5
 
@@ -48,7 +48,7 @@ def find_session(db: SessionDB, wanted: str) -> str:
         return titled
     if len(begun) == 1:
         return begun[0]
-    counted = _COUNTED.fullmatch("-1" if wanted == LATEST else wanted)
+    counted = re.fullmatch(COUNTED, "-1" if wanted == LATEST else wanted)
     if counted:
         return _counted(db, int(counted[1]))
     if begun:
@@ -66,11 +66,26 @@ def find_sessions(db: SessionDB, words: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(find_session(db, word) for word in words))
 
 
+def find_named(db: SessionDB, first: str, others: Sequence[str], *, leave: int) -> tuple[str, Sequence[str]]:
+    """The session that the first word names, or a title that goes on after it; and the words that are left.
+
+    Of several titles the longest is meant that leaves so many words. Raises Ambiguous or Unknown.
+    """
+    try:
+        return find_session(db, first), others
+    except NotFound:
+        for taken in range(len(others) - leave, 0, -1):
+            titled = db.resolve_session_by_title(" ".join((first, *others[:taken])))
+            if titled is not None:
+                return titled, others[taken:]
+        raise
+
+
 def find_deleted(db: SessionDB, wanted: str) -> SessionRow:
     """The session in the trash that is meant; of several with this id or title the last deleted."""
     trash = db.list_trash(limit=None)
     exact = [row for row in trash if wanted and wanted in (row["id"], row["title"])]
-    counted = _COUNTED.fullmatch("-1" if wanted == LATEST else wanted)
+    counted = re.fullmatch(COUNTED, "-1" if wanted == LATEST else wanted)
     if exact or (counted and int(counted[1]) <= len(trash)):
         return exact[0] if exact else trash[int(counted[1]) - 1] if counted else trash[0]
     begun = [row for row in trash if wanted and row["id"].startswith(wanted)]
@@ -81,6 +96,17 @@ def find_deleted(db: SessionDB, wanted: str) -> SessionRow:
             f"nothing in the trash with the id, prefix or title {wanted!r}; `sessiondb list --trash` shows it"
         )
     return begun[0]
+
+
+def find_all_deleted(db: SessionDB, words: Sequence[str]) -> list[SessionRow]:
+    """As `find_sessions`, in the trash."""
+    try:
+        return [find_deleted(db, " ".join(words))]
+    except NotFound:
+        if len(words) < 2:
+            raise
+    found = [find_deleted(db, word) for word in words]
+    return list({row["id"]: row for row in found}.values())
 
 
 def latest(db: SessionDB, number: int = 1, *, where: Filter | None = None) -> SessionRow | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..db import SessionDB
 from . import answers, options, output
-from .selection import find_session
+from .selection import find_named
 
 
 @options.command("tag")
@@ -18,14 +18,16 @@ from .selection import find_session
 def command(db: SessionDB, session: str, tags: Sequence[str], remove: Sequence[str], form: answers.Form) -> None:
     """Add tags to a SESSION, or show those it has.
 
-    `list --tag` and `tag:` in a search choose by them. A title of several words is quoted here.
+    `list --tag` and `tag:` in a search choose by them. A title of several words needs quotes where a tag would
+    make it another title.
 
     \b
     Example:
         sessiondb tag latest work urgent
+        sessiondb tag refactoring auth work
         sessiondb tag latest --remove urgent
     """
-    found = find_session(db, session)
+    found, tags = find_named(db, session, tags, leave=0)
     if tags:
         db.tag_session(found, *tags)
     has = db.untag_session(found, *remove) if remove else db.get_tags(found)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 # C0 but tab and line feed, DEL, C1, marks that turn the direction of writing, lone surrogates.
-_COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_COMMANDS = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 
 _JOINER, _EMOJI_STYLE, _TEXT_STYLE = "\u200d", "\ufe0f", "\ufe0e"
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
@@ -28,12 +28,14 @@ def _escaped(found: re.Match[str]) -> str:
 
 def safe(text: object) -> str:
     """The text with every character that a terminal would obey written out, such as \\x1b."""
-    return _COMMANDS.sub(_escaped, str(text).replace("\r\n", "\n"))
+    shown = str(text)
+    # All of them count as not printable; the pattern, slow to compile, is for what has some.
+    return shown if shown.isprintable() else re.sub(_COMMANDS, _escaped, shown.replace("\r\n", "\n"))
 
 
 def safe_json(text: str) -> str:
     """JSON text with the same characters as JSON escapes."""
-    return _COMMANDS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return re.sub(_COMMANDS, lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def line(text: object) -> str:

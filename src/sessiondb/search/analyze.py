@@ -47,8 +47,6 @@ _CHUNK = re.compile(r"[^ \t\r\n]+")
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 # Letters of which only the case is folded, and the signs that stand among them.
 _SIGNS = "\u00ab\u00bb\u2013\u2014\u2018\u2019\u201c\u201d\u201e\u2026"
-_RUSSIAN = re.compile(f"[\x00-\x7f\u0410-\u044f\u0401\u0451{_SIGNS}]*")
-_RUSSIAN_SPECIAL = re.compile(f"[\u0401\u0451{_SIGNS}]")
 _RUSSIAN_FOLDING = str.maketrans({"\u0451": "\u0435", **dict.fromkeys(_SIGNS, " "), "\u2026": "..."})
 # Han, Kana and Hangul that are compared as they are written, and what separates them; beside ASCII, all of most texts.
 _AS_WRITTEN = "\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u30fc-\u30fe\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
@@ -66,6 +64,12 @@ _PART = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
 def _run() -> re.Pattern[str]:
     """Groups: a run of an unspaced script, or a word. Costly to compile, and plain English never needs it."""
     return re.compile(f"([{_UNSPACED}]+)|([^\x00-/:-@\\[-`{{-\x7f{_UNSPACED}]+)")
+
+
+@cache
+def _russian() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Texts of which only the case is folded, and what else is replaced in them."""
+    return re.compile(f"[\x00-\x7f\u0410-\u044f\u0401\u0451{_SIGNS}]*"), re.compile(f"[\u0401\u0451{_SIGNS}]")
 
 
 @cache
@@ -217,8 +221,9 @@ _FOLDING = _Folding()
 
 def _fold(text: str) -> str:
     """The text as it is compared; of the characters left, ASCII punctuation and blanks separate."""
-    if _RUSSIAN.fullmatch(text):
-        return text.lower().translate(_RUSSIAN_FOLDING) if _RUSSIAN_SPECIAL.search(text) else text.lower()
+    plain, special = _russian()
+    if plain.fullmatch(text):
+        return text.lower().translate(_RUSSIAN_FOLDING) if special.search(text) else text.lower()
     # NFKC would glue these signs to the name before them.
     if "\u2122" in text or "\u2120" in text:
         text = text.replace("\u2122", " ").replace("\u2120", " ")

@@ -14,7 +14,8 @@ from pymysql.constants import CLIENT, FIELD_TYPE  # type: ignore[import-untyped,
 
 from ...errors import Invalid
 from ...sql.driver import OneByOne, Params, Row
-from ...sql.escape import SURROGATES_AND_NUL, escape
+from ...sql.escape import escape
+from ...sql.nul import SURROGATES_AND_NUL
 from . import faults
 from .address import Address
 from .dialect import MYSQL

@@ -11,7 +11,8 @@ import psycopg
 from ...sql.appends import INSERT_PLACED
 from ...sql.dialect import Dialect
 from ...sql.driver import OneByOne, Params, Row
-from ...sql.escape import SURROGATES_AND_NUL, escape
+from ...sql.escape import escape
+from ...sql.nul import SURROGATES_AND_NUL
 from . import copying
 from .index.vectors import index_rows
 

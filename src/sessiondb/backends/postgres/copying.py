@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...sql.appends import VALUES
 from ...sql.driver import Params
-from ...sql.escape import SURROGATES_AND_NUL, escape
+from ...sql.escape import escape
 from ...sql.loads import ADD_CALL, ADD_MEDIA, CALL, MEDIA
+from ...sql.nul import SURROGATES_AND_NUL
 from .index.vectors import vectors
 
 if TYPE_CHECKING:

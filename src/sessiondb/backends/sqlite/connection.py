@@ -151,7 +151,7 @@ _MEANING: dict[int, tuple[type[errors.SessionDBError], str]] = {
     apsw.SQLITE_NOTADB: (errors.Corrupt, "{path} is not a database, or its header is damaged; nothing was changed"),
     apsw.SQLITE_READONLY: (
         errors.Unavailable,
-        "{path} cannot be written: {error}; open it with read_only=True to read",
+        "{path} cannot be written: {error}; reading it (read_only=True) needs no permission to write",
     ),
     apsw.SQLITE_CANTOPEN: (
         errors.Unavailable,

@@ -46,8 +46,11 @@ def in_use(path: str) -> bool:
 
     Never call it while this process has the store open: closing the descriptor would drop SQLite's locks.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    writable = os.access(path, os.W_OK)
+    descriptor = os.open(path, (os.O_RDWR if writable else os.O_RDONLY) | os.O_CLOEXEC)
     try:
+        if not writable:
+            return not locks.is_free(descriptor, SHARED_FIRST, SHARED_SIZE)
         return not locks.try_lock(descriptor, fcntl.F_WRLCK, SHARED_FIRST, SHARED_SIZE)
     finally:
         os.close(descriptor)

@@ -12,6 +12,7 @@ import struct
 from functools import lru_cache
 
 _SETLK = getattr(fcntl, "F_OFD_SETLK", 0)
+_GETLK = getattr(fcntl, "F_OFD_GETLK", 0)
 _SETLKW = getattr(fcntl, "F_OFD_SETLKW", 0)
 AVAILABLE = bool(_SETLK)
 
@@ -31,6 +32,14 @@ def try_lock(descriptor: int, kind: int = fcntl.F_WRLCK, start: int = 0, length:
     except (BlockingIOError, PermissionError):
         return False
     return True
+
+
+def is_free(descriptor: int, start: int, length: int) -> bool:
+    """Whether the lock could be had by somebody who may write; asking takes no right to. Raises OSError."""
+    if not AVAILABLE:
+        raise OSError("no open-file-description locks to ask about")
+    answer = fcntl.fcntl(descriptor, _GETLK, _request(fcntl.F_WRLCK, start, length))
+    return bool(struct.unpack_from("h", answer)[0] == fcntl.F_UNLCK)
 
 
 def wait_lock(descriptor: int) -> None:

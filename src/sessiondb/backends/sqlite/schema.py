@@ -34,8 +34,9 @@ OLDER_CODE = """
                     WHERE relation = 'root'
                       AND parent_session_id IS NOT NULL)
 """
-_ADD_COLUMN = re.compile(r"ALTER TABLE (\w+) ADD COLUMN (\w+)")
-_NAME = re.compile(r"(\d{4})_\w+\.sql")
+# Left as text, and compiled at first use: most openings find nothing to do.
+_ADD_COLUMN = r"ALTER TABLE (\w+) ADD COLUMN (\w+)"
+_NAME = r"(\d{4})_\w+\.sql"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ def migrations() -> tuple[tuple[int, tuple[str, ...]], ...]:
     """(version, statements) in order, from the files of the package."""
     # Without importlib.resources, whose imports take longer than creating a store.
     folder = os.path.join(os.path.dirname(__file__), "migrations")
-    found = sorted((int(match[1]), name) for name in os.listdir(folder) if (match := _NAME.fullmatch(name)))
+    found = sorted((int(match[1]), name) for name in os.listdir(folder) if (match := re.fullmatch(_NAME, name)))
     return tuple((version, tuple(_statements(_text(os.path.join(folder, name))))) for version, name in found)
 
 
@@ -187,7 +188,7 @@ def _part_titles(connection: apsw.Connection) -> None:
 
 
 def _apply(connection: apsw.Connection, statement: str) -> None:
-    column = _ADD_COLUMN.match(statement)
+    column = re.match(_ADD_COLUMN, statement)
     # A file may be ahead of its number: its writer died between the column and the version.
     if column is None or column[2] not in _columns(connection, column[1]):
         connection.execute(statement)

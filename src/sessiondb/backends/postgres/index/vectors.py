@@ -14,7 +14,8 @@ from ....rows import message_row
 from ....search.text import words
 from ....sql import rows
 from ....sql.driver import Params, Tx
-from ....sql.escape import SURROGATES_AND_NUL, escape
+from ....sql.escape import escape
+from ....sql.nul import SURROGATES_AND_NUL
 
 CHUNK = 3000
 REPEATS = 255

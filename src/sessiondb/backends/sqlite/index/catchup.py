@@ -44,6 +44,12 @@ SOME_ROWS = f"""
      WHERE m.id IN (%s)
      ORDER BY m.id
 """
+# The last id that was given, to a message that may be gone.
+NEWEST = """
+    SELECT seq
+      FROM sqlite_sequence
+     WHERE name = 'messages'
+"""
 # Known without reading the text itself.
 SIZES = """
     SELECT COALESCE(b.size, octet_length(m.content))
@@ -111,15 +117,23 @@ def prepared(at: Position, data: Reader, batch: int) -> Step | None:
     changes = data.read(lambda tx: tx.rows(CHANGES, {"last_change": at.last_change, "limit": batch}))
     if changes:
         return _changed(at, data, changes)
-    found, more = data.read(lambda tx: _new(tx, at.last_id, batch))
+    found, more, newest = data.read(lambda tx: (*_new(tx, at.last_id, batch), tx.row(NEWEST)))
     if not found:
-        return None
+        return _beyond_the_gone(at, newest[0] if newest else 0)
     last = rows.stored_message(found[-1])
     state = {"last_id": str(last["id"])}
     if last["term"] is not None:
         # By which a store is known that was set back and went on otherwise.
         state["witness"] = f"{last['id']}:{last['term']}"
     return Step([_document(row) for row in found], state, more=more, started_at=at)
+
+
+def _beyond_the_gone(at: Position, newest: int) -> Step | None:
+    """Past ids whose messages were removed before they were read; else they would count as unread for ever."""
+    if newest <= at.last_id:
+        return None
+    # Nobody has this id again, unless the store is set back.
+    return Step([], {"last_id": str(newest), "witness": f"{newest}:gone"}, started_at=at)
 
 
 def _new(tx: Tx, last_id: int, batch: int) -> tuple[list[Row], bool]:

@@ -41,6 +41,11 @@ def doctor(path: str, tick: Tick | None = None) -> Diagnosis:
     return diagnosis
 
 
+def _without_advice(error: SessionDBError) -> str:
+    """What happened, without the advice to run what runs already."""
+    return str(error).partition("; `sessiondb doctor`")[0]
+
+
 def _diagnosed(path: str, in_use: bool, tick: Tick | None) -> Diagnosis:
     diagnosis = Diagnosis(path)
     _settings(diagnosis, in_use)
@@ -54,9 +59,9 @@ def _diagnosed(path: str, in_use: bool, tick: Tick | None) -> Diagnosis:
     except (Busy, DiskFull) as exc:
         diagnosis.add("settings", "warning", f"not all could be examined: {exc}", f"sessiondb doctor --db {path}")
     except SessionDBError as exc:
-        diagnosis.add("data", "damage", str(exc), _repair(path))
+        diagnosis.add("data", "damage", _without_advice(exc), _repair(path))
     except apsw.Error as exc:
-        diagnosis.add("data", "damage", str(translated(exc, path)), _repair(path))
+        diagnosis.add("data", "damage", _without_advice(translated(exc, path)), _repair(path))
     except ValueError as exc:
         diagnosis.add("data", "damage", f"a text in the file is damaged: {exc}", _repair(path))
     return diagnosis
@@ -141,7 +146,7 @@ class _Examination:
         try:
             check()
         except apsw.Error as exc:
-            self._damage(str(translated(exc, self._path)))
+            self._damage(_without_advice(translated(exc, self._path)))
         except ValueError as exc:
             self._damage(f"a text in the file is damaged: {exc}")
 

@@ -13,7 +13,15 @@ from .. import mark, mounts
 from ..connection import connect, translated
 from ..crash import kill_point
 from . import offline
-from .backup import verified
+from .backup import existing, verified
+
+
+def _not_a_backup(backup: str, path: str) -> str:
+    if not os.path.isdir(backup):
+        return f"no backup at {backup}"
+    held = existing(path, backup)
+    way_out = f"name a file of it, such as the newest, {held[-1]}" if held else "name a file"
+    return f"{backup} is a directory; {way_out}"
 
 
 def restore(
@@ -22,7 +30,7 @@ def restore(
     """Verify a backup and copy it to `path`; a store that is there is replaced only if `over`, and kept aside."""
     backup, path = os.path.abspath(backup), os.path.abspath(path)
     if not os.path.isfile(backup):
-        raise NotFound(f"no backup at {backup}")
+        raise NotFound(_not_a_backup(backup, path))
     if os.path.lexists(path) and not over:
         raise AlreadyExists(f"{path} exists; restore to another file, or over it with --over")
     if os.path.lexists(path):
