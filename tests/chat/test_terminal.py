@@ -374,6 +374,7 @@ class TestWithoutATerminal:
         assert (done.returncode, done.stdout) == (0, "An answer\nAn answer\n")
         assert "sessiondb chat -r 2" in done.stderr
         assert len(stored()) == 4
+        assert told(home, "-c", typed="three\n").stdout == "An answer\n"
 
     def test_a_failure_is_a_sentence_and_an_exit_code(
         self, home: Path, endpoint: ChatEndpoint, stored: Callable[[], list[Any]]

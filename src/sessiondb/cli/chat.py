@@ -77,9 +77,11 @@ class _Host:
         self.keyboard = Keyboard(home / "chat_history", self._candidates)
         # What goes wrong is told on the screen, once; without a handler the logs would be there, too.
         logging.getLogger("sessiondb").addHandler(logging.NullHandler())
+        if not self.keyboard.interactive:
+            return
         if row is not None:
             resume.show(db, row)
-        elif self.keyboard.interactive:
+        else:
             output.say(ink.dim(f"{agent.endpoint.model} at {agent.endpoint.place} · /help lists the commands"))
 
     def run(self) -> None:
