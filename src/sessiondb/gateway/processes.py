@@ -69,6 +69,12 @@ def health(process: Process) -> dict[str, Any] | None:
     return told if isinstance(told, dict) and told.get("pid") == process.pid else None
 
 
+def listens(home: str, place: str) -> bool:
+    """Whether a gateway of this home takes webhooks at the address already."""
+    told = [health(process) or {} for process in known(home)]
+    return any(each.get("listen") == place for each in told)
+
+
 def stop(home: str, found: Iterable[Process], timeout: float) -> list[Process]:
     """Ask processes to end, all at once, and wait; those that are still there.
 

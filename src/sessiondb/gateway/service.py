@@ -72,7 +72,8 @@ class Service:
         self._health = WebServer(*given.get("health", ("127.0.0.1", 0)))
         agent = Agent.from_config(db, env=env)
         router = open_router(db, env=env)
-        web = WebServer(host, port, largest=given.get("largest_body", 4 * 1024 * 1024))
+        largest = given.get("largest_body", 4 * 1024 * 1024)
+        web = WebServer(host, port, largest=largest, shared=partial(processes.listens, self.home))
         self._titler = Titler(db, agent.endpoint)
         self.host = Host(
             router, agent, channels_of(file),
