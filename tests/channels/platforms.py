@@ -316,6 +316,8 @@ class TelegramPlatform(Platform):
         self.files: dict[str, bytes] = {}
         self.hook: dict[str, str] = {}
         self.pollers = 0
+        # What the next requests for updates are answered instead.
+        self.nonsense: list[tuple[int, Any, dict[str, str]]] = []
         self._number = 500
 
     def config(self) -> dict[str, Any]:
@@ -361,6 +363,8 @@ class TelegramPlatform(Platform):
         if name in ("setWebhook", "deleteWebhook"):
             self.hook = given if name == "setWebhook" else {}
             return _ok(True)
+        if name == "getUpdates" and self.nonsense:
+            return self.nonsense.pop()
         if name == "getUpdates":
             return self._updates(int(given.get("offset") or 0), float(given.get("timeout") or 0))
         if name == "getFile" and given["file_id"] not in self.files:
@@ -387,6 +391,9 @@ class TelegramPlatform(Platform):
         self.sent.append({"method": name, **given})
         number = given.get("message_id")
         if name == "editMessageText" and number is not None:
+            if number not in self.shown:
+                told = "Bad Request: message to edit not found"
+                return 400, {"ok": False, "error_code": 400, "description": told}, {}
             with self.lock:
                 if self.shown[number] == text:
                     return (
