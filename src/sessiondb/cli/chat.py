@@ -113,7 +113,14 @@ class _Host:
 
     def _done(self, line: str) -> bool:
         """Obey or answer; False to leave."""
-        outcome = commands.obey(line, self.desk, self.agent)
+        try:
+            outcome = commands.obey(line, self.desk, self.agent)
+        except KeyboardInterrupt:
+            if not self.keyboard.interactive:
+                raise
+            # Such as while the model writes a summary; what is not stored then did not happen.
+            self.screen.notice("[stopped]")
+            return True
         if outcome is None:
             self._answer(line)
             return True
