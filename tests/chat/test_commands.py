@@ -188,6 +188,15 @@ class TestTakingBack:
         assert len(stored(db, session)) == 2
         assert db.get_session_title(copy) == "plan #2"
 
+    def test_a_copy_whose_name_is_taken_is_gone_on_in_all_the_same(self, db: SessionDB, desk: OwnDesk) -> None:
+        session = spoken(desk, "one", "two")
+        told("/title plan", desk)
+        shown = told("/fork plan", desk)
+        assert desk.session_id != session
+        assert f"Going on in a copy, {desk.session_id}" in shown
+        assert "'plan' is taken" in shown
+        assert db.session_count() == 2
+
 
 class TestLooking:
     def test_history_groups_hits_by_session(self, db: SessionDB, desk: OwnDesk) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from ..errors import Invalid, NotFound
+from ..errors import Invalid, NotFound, TitleTaken
 from ..models import MessageRow
 from .compress import compress
 from .desk import Desk, Outcome
@@ -97,12 +97,23 @@ def fork(desk: Desk, words: str, agent: Agent | None) -> Outcome:
     wanted = desk.db.sanitize_title(words) if words else None
     original = desk.scope.get(current)
     copy = desk.db.fork_session(current)
+    complaint = ""
     if wanted:
-        desk.scope.rename(copy, wanted)
+        complaint = _named(desk, copy, wanted)
     elif original["title"]:
         desk.db.set_auto_title_if_empty(copy, original["title"], "agent")
     desk.switch(copy)
-    return Outcome(f"Going on in a copy, {desk.scope.get(copy)['title'] or copy}; the original is {current}.")
+    named = desk.scope.get(copy)["title"] or copy
+    return Outcome(f"Going on in a copy, {named}; the original is {current}.{complaint}")
+
+
+def _named(desk: Desk, session_id: str, title: str) -> str:
+    """Empty, or why the name was not given: the session is there all the same."""
+    try:
+        desk.scope.rename(session_id, title)
+    except TitleTaken as exc:
+        return f" It has no name yet: {exc}."
+    return ""
 
 
 def _seen(desk: Desk) -> str | None:

@@ -27,6 +27,8 @@ _WRITTEN = (None, 0, 19)
 _COMMAND = 2
 # An answer to an interaction that only the person sees.
 _SEEN, _PRIVATE = 4, 64
+# An answer calls nobody, whatever it says.
+_NOBODY = {"allowed_mentions": {"parse": []}}
 FILES = ("https://cdn.discordapp.com/", "https://media.discordapp.net/")
 
 
@@ -96,18 +98,18 @@ class Discord(Webhook):
         )
 
     def send(self, to: Source, text: str) -> str:
-        found = self._call("POST", self._messages(to), {"content": text, "allowed_mentions": {"parse": []}})
+        found = self._call("POST", self._messages(to), {"content": text, **_NOBODY})
         return str(found.get("id", ""))
 
     def edit(self, to: Source, message_id: str, text: str) -> None:
-        self._call("PATCH", f"{self._messages(to)}/{message_id}", {"content": text})
+        self._call("PATCH", f"{self._messages(to)}/{message_id}", {"content": text, **_NOBODY})
 
     def typing(self, to: Source) -> None:
         self._call("POST", f"channels/{to.chat_id}/typing", {})
 
     def send_file(self, to: Source, path: Path, caption: str) -> str:
         """As one body of two parts: what is said, and the file."""
-        said = json.dumps({"content": caption, "allowed_mentions": {"parse": []}})
+        said = json.dumps({"content": caption, **_NOBODY})
         body, kind = outward.multipart(
             ('name="payload_json"\r\nContent-Type: application/json', said.encode()),
             (f'name="files[0]"; filename="{path.name}"', path.read_bytes()),
