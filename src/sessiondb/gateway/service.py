@@ -108,7 +108,8 @@ class Service:
         place = f"http://{self._health.host}:{self._health.port}/health"
         self.host.start()
         self._watcher.start()
-        self._file = processes.announce(self.home, processes.Process(os.getpid(), place, self._started_at))
+        ours = processes.Process(os.getpid(), place, self._started_at, processes.birth(os.getpid()))
+        self._file = processes.announce(self.home, ours)
         logger.info("running", extra={"fields": {"pid": os.getpid(), "health": place}})
 
     def stop(self) -> None:
