@@ -173,6 +173,11 @@ class TestTakingBack:
         assert told("/undo", desk) == "Nothing was said yet."
         assert db.verify().ok
 
+    def test_what_a_host_noted_is_not_counted(self, db: SessionDB, desk: OwnDesk) -> None:
+        session = spoken(desk, "one", "two", "three", "four")
+        db.append_message(session, "session_meta", "/title plan", injected=True)
+        assert told("/undo", desk) == "Taken back: 2 messages."
+
     def test_retry_asks_the_same_again(self, db: SessionDB, desk: OwnDesk) -> None:
         session = spoken(desk, "one", "two", "three", "four")
         assert done("/retry", desk).prompt == "three"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from ..errors import Invalid, NotFound, TitleTaken
 from ..models import MessageRow
@@ -13,6 +13,9 @@ from .looking import NOTHING_YET, sessions
 if TYPE_CHECKING:
     from ..gateway.transcripts import Transcripts
     from .loop import Agent
+
+
+_SAID = ("user", "assistant", "tool")
 
 
 @runtime_checkable
@@ -139,6 +142,8 @@ def _last_question(desk: Desk) -> tuple[str, MessageRow]:
 
 
 def _taken_back(desk: Desk, session_id: str, question: MessageRow) -> int:
-    """Hide the question and what followed."""
-    before: Any = (question["seq"] or 1) - 1
-    return desk.db.provider.set_active(session_id, before, False)
+    """Hide the question and what followed; how much of that was said, beside what a host noted."""
+    start = question["seq"] or 1
+    rows = desk.scope.messages(session_id)
+    desk.db.provider.set_active(session_id, start - 1, False)
+    return sum(row["role"] in _SAID and (row["seq"] or 0) >= start for row in rows)

@@ -28,7 +28,7 @@ _COMMAND = 2
 # An answer to an interaction that only the person sees.
 _SEEN, _PRIVATE = 4, 64
 # An answer calls nobody, whatever it says.
-_NOBODY = {"allowed_mentions": {"parse": []}}
+_NOBODY: dict[str, Any] = {"allowed_mentions": {"parse": []}}
 FILES = ("https://cdn.discordapp.com/", "https://media.discordapp.net/")
 
 
