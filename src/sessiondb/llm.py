@@ -65,7 +65,7 @@ class Endpoint:
         try:
             with client:
                 answer = client.chat.completions.create(
-                    model=self.model, messages=list(messages), max_tokens=max_tokens, temperature=0.1
+                    model=self.model, messages=sendable(messages), max_tokens=max_tokens, temperature=0.1
                 )
         # The package lets the ValueError of an answer that is no JSON through.
         except (openai.OpenAIError, ValueError) as exc:
@@ -105,6 +105,24 @@ def package() -> Any:
     return openai
 
 
+def sendable(messages: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """Messages that UTF-8 can say: one torn character, wherever it came from, must not end a conversation for good."""
+    return [_whole(message) for message in messages]
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if value.isascii() else whole(value)
+    if isinstance(value, Mapping):
+        return {key: _whole(each) for key, each in value.items()}
+    return [_whole(each) for each in value] if isinstance(value, list) else value
+
+
+def whole(text: str) -> str:
+    """Halves of a character that came one after the other made one; those left alone are shown as unreadable."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def reason(error: Exception) -> str:
     """What happened, without the body of the answer: it may quote what was sent."""
     status = getattr(error, "status_code", None)
@@ -112,6 +130,10 @@ def reason(error: Exception) -> str:
     kind = type(error).__name__
     if status is not None:
         return f"status {status}"
+    if isinstance(error, ValueError):
+        return "what came is no JSON"
+    if kind == "APIError":
+        return "it told of an error of its own in mid-answer"
     return f"{kind} ({cause})" if cause is not None and str(cause) else kind
 
 

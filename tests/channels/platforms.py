@@ -244,6 +244,10 @@ class WhatsAppPlatform(Platform):
 class DiscordPlatform(Platform):
     name = "discord"
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.acknowledged: list[str] = []
+
     def config(self) -> dict[str, Any]:
         return {"secret": SECRET, "token": TOKEN, "base_url": f"{self.url}/api/v10"}
 
@@ -256,13 +260,31 @@ class DiscordPlatform(Platform):
         return {"t": "MESSAGE_CREATE", "s": number, "op": 0, "d": message}
 
     def say(self, number: int, text: str) -> int:
-        body = json.dumps(self.payload(number, text)).encode()
+        return self.send(self.payload(number, text))
+
+    def send(self, payload: dict[str, Any]) -> int:
+        body = json.dumps(payload).encode()
         return posted(f"{self.gateway}/discord", body, timed_headers(SECRET, "v1", HOOK, body))
+
+    def commanded(self, number: int, name: str, *values: str) -> int:
+        """A slash command that the application has registered."""
+        options = [{"type": 3, "name": f"option{at}", "value": value} for at, value in enumerate(values)]
+        interaction = {
+            "id": f"8460{number:09}", "application_id": "775799577604522054", "type": 2, "version": 1,
+            "token": f"aW50/ZXJh{number}", "channel_id": "290926798999357250",
+            "user": {"id": "53908099506183680", "username": "ann", "global_name": "Ann"},
+            "data": {"id": "866818195033292851", "type": 1, "name": name, "options": options},
+        }  # fmt: skip
+        return self.send({"t": "INTERACTION_CREATE", "s": number, "op": 0, "d": interaction})
 
     def respond(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, Any, dict[str, str]]:
         if headers.get("authorization") != f"Bot {TOKEN}":
             return 401, {}, {}
         base = "/api/v10/channels/290926798999357250"
+        if path.startswith("/api/v10/interactions/"):
+            with self.lock:
+                self.acknowledged.append(path)
+            return 204, b"", {}
         if path == f"{base}/typing":
             return 204, b"", {}
         if headers["content-type"].startswith("multipart/"):
@@ -294,6 +316,8 @@ class TelegramPlatform(Platform):
         self.files: dict[str, bytes] = {}
         self.hook: dict[str, str] = {}
         self.pollers = 0
+        # What the next requests for updates are answered instead.
+        self.nonsense: list[tuple[int, Any, dict[str, str]]] = []
         self._number = 500
 
     def config(self) -> dict[str, Any]:
@@ -339,6 +363,8 @@ class TelegramPlatform(Platform):
         if name in ("setWebhook", "deleteWebhook"):
             self.hook = given if name == "setWebhook" else {}
             return _ok(True)
+        if name == "getUpdates" and self.nonsense:
+            return self.nonsense.pop()
         if name == "getUpdates":
             return self._updates(int(given.get("offset") or 0), float(given.get("timeout") or 0))
         if name == "getFile" and given["file_id"] not in self.files:
@@ -365,6 +391,9 @@ class TelegramPlatform(Platform):
         self.sent.append({"method": name, **given})
         number = given.get("message_id")
         if name == "editMessageText" and number is not None:
+            if number not in self.shown:
+                told = "Bad Request: message to edit not found"
+                return 400, {"ok": False, "error_code": 400, "description": told}, {}
             with self.lock:
                 if self.shown[number] == text:
                     return (

@@ -141,6 +141,29 @@ def test_answers_grow_by_edits_with_a_cursor(telegram: TelegramPlatform, model: 
     assert "sendChatAction" in telegram.calls
 
 
+def test_an_answer_whose_message_was_deleted_meanwhile_comes_as_a_new_one(
+    telegram: TelegramPlatform, model: ModelServer, gateway: Gateway
+) -> None:
+    model.long["count"] = "one two three four five six seven eight"
+    model.pause = 0.2
+    telegram.say(1, "count")
+    until(telegram.heard, "a beginning")
+    with telegram.lock:
+        telegram.shown.clear()
+    hears(telegram, "one two three four five six seven eight")
+    assert telegram.heard() == ["one two three four five six seven eight"]
+
+
+def test_listening_goes_on_after_nonsense(telegram: TelegramPlatform, gateway: Gateway) -> None:
+    telegram.nonsense = [
+        (200, b"<html>a proxy speaks</html>", {}),
+        (200, {"ok": True, "result": [{"update_id": 1, "message": {"message_id": 1}}]}, {}),
+    ]
+    until(lambda: not telegram.nonsense, "nonsense is told")
+    telegram.say(1, "hello")
+    hears(telegram, "answer to hello")
+
+
 def test_the_webhook_takes_only_what_has_the_secret(telegram: TelegramPlatform, model: ModelServer, home: Path) -> None:
     settings = {**telegram.config(), "mode": "webhook", "webhook_url": "https://bot.example/telegram", "secret": "s3"}
     configure(home, model.url, {"telegram": settings})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections import Counter
@@ -78,6 +79,40 @@ def test_two_gateways_serve_one_store(model: ModelServer, home: Path) -> None:
     for rows in sessions(home):
         talk = [row for row in rows if row["role"] in ("user", "assistant") and not row["injected"]]
         assert talk[-1]["content"] == "answer to " + talk[-2]["content"]
+
+
+def free_address() -> str:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{free.getsockname()[1]}"
+
+
+def test_gateways_of_one_home_share_its_address(model: ModelServer, home: Path) -> None:
+    """The same command again is a second process; when the first is gone, the second one takes all."""
+    with WebhookPlatform() as hook:
+        configure(home, model.url, {"webhook": hook.config()}, gateway={"listen": free_address()})
+        with Gateway(home) as first, Gateway(home) as second:
+            assert first.url == second.url
+            hook.gateway = first.url
+            for number in range(20):
+                until(lambda n=number: hook.say(n, f"question {n}") == 200, "taken")
+                until(lambda n=number: f"answer to question {n}" in hook.heard(), "answered")
+            first.kill()
+            until(lambda: hook.say(20, "question 20") == 200, "taken")
+            until(lambda: "answer to question 20" in hook.heard(), "answered")
+            assert second.stop() == 0
+    assert said(home, "user") == [f"question {number}" for number in range(21)]
+
+
+def test_an_address_that_somebody_else_has_is_an_error(model: ModelServer, home: Path) -> None:
+    with WebhookPlatform() as hook:
+        address = free_address()
+        for each in (home, home.with_name("other")):
+            configure(each, model.url, {"webhook": hook.config()}, gateway={"listen": address})
+        with Gateway(home):
+            done = program(home.with_name("other"), "gateway", "run")
+    assert done.returncode == 2
+    assert f"{address} cannot be listened on" in done.stderr
 
 
 def test_gateways_are_stopped_together(model: ModelServer, home: Path) -> None:

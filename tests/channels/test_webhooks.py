@@ -59,6 +59,8 @@ def test_the_webhook_refuses_forged_old_and_oversized_requests(start: Start, hom
         assert posted(url, body, timed_headers(SECRET, "v1", HOOK, body, now + 400)) == 401
         large = b" " * (4 * 1024 * 1024 + 1)
         assert posted(url, large, timed_headers(SECRET, "v1", HOOK, large)) in (413, 0)
+        blank = json.dumps(hook.payload(2, " ")).encode()
+        assert posted(url, blank, timed_headers(SECRET, "v1", HOOK, blank)) == 400
         assert posted(url, b"[]", timed_headers(SECRET, "v1", HOOK, b"[]")) == 400
         assert posted(f"{gateway.url}/elsewhere", b"{}", {}) == 404
         assert gateway.stop() == 0
@@ -209,18 +211,75 @@ def test_no_token_goes_to_another_place(start: Start, home: Path) -> None:
 
 def test_discord_takes_messages_of_people_only(start: Start, home: Path) -> None:
     with DiscordPlatform() as discord:
-        gateway = start(discord)
-
-        def send(payload: dict[str, Any]) -> int:
-            body = json.dumps(payload).encode()
-            return posted(f"{gateway.url}/discord", body, timed_headers(SECRET, "v1", HOOK, body))
-
+        gateway, send = start(discord), discord.send
         payload = discord.payload(1, "hello")
         robot = {**payload["d"], "id": "2", "author": {**payload["d"]["author"], "bot": True}}
         assert send({"op": 11, "d": None, "s": None, "t": None}) == 200
         assert send({**payload, "t": "MESSAGE_UPDATE"}) == 200
         assert send({**payload, "d": robot}) == 200
+        assert send({**payload, "d": {**payload["d"], "id": "3", "type": 7, "content": ""}}) == 200
         assert send(payload) == 200
         until(lambda: discord.heard() == ["answer to hello"], "one answer")
         assert gateway.stop() == 0
     assert said(home, "user") == ["hello"]
+
+
+def test_discord_takes_slash_commands_and_commands_behind_a_mention(start: Start, home: Path) -> None:
+    with DiscordPlatform() as discord:
+        gateway = start(discord)
+        assert discord.say(1, "hello") == 200
+        until(lambda: discord.heard() == ["answer to hello"], "an answer")
+        assert [discord.commanded(2, "title", "my plan") for _ in range(2)] == [200, 200]
+        asked = discord.payload(3, "<@1234> /title")
+        mentioned = {**asked["d"], "mentions": [{"id": "1234", "username": "us", "bot": True}]}
+        assert discord.send({**asked, "d": mentioned}) == 200
+        assert discord.commanded(4, "new") == 200
+        until(lambda: len(discord.heard()) == 4, "answers")
+        assert gateway.stop() == 0
+    _, named, shown, _ = discord.heard()
+    assert "is called 'my plan' now" in named
+    assert shown == "This session is called 'my plan'."
+    assert discord.acknowledged[0] == "/api/v10/interactions/8460000000002/aW50%2FZXJh2/callback"
+    assert said(home, "user") == ["hello"]
+
+
+def test_what_has_neither_text_nor_file_is_passed_by(start: Start, home: Path) -> None:
+    with SlackPlatform() as slack:
+        gateway = start(slack)
+        message = slack.payload(1, "<@U1>")
+        assert slack.send({**message, "event": {**message["event"], "type": "app_mention"}}) == 200
+        assert slack.say(2, "hello") == 200
+        until(lambda: slack.heard() == ["answer to hello"], "one answer")
+        assert gateway.stop() == 0
+    assert said(home, "user") == ["hello"]
+
+
+def test_a_message_with_a_file_that_slack_has_not_is_kept(start: Start, home: Path) -> None:
+    with SlackPlatform() as slack:
+        gateway = start(slack)
+        message = slack.payload(1, "look")
+        file = {
+            "id": "F1", "name": "plan", "mimetype": "application/vnd.google-apps.document", "mode": "external",
+            "is_external": True, "url_private": "https://docs.example/plan",
+        }  # fmt: skip
+        gone = {"id": "F2", "mode": "tombstone"}
+        said_so = {**message["event"], "subtype": "file_share", "files": [file, gone]}
+        assert slack.send({**message, "event": said_so}) == 200
+        until(slack.heard, "an answer")
+        assert gateway.stop() == 0
+    (kept,) = said(home, "user")
+    assert kept == "look\n[file: plan, which could not be fetched]\n[file, which could not be fetched]"
+
+
+def test_whatsapp_understands_what_was_tapped(start: Start, home: Path) -> None:
+    with WhatsAppPlatform() as whatsapp:
+        gateway = start(whatsapp)
+        sent = {"from": "16505551234", "id": "wamid.1", "timestamp": "1741166123"}
+        line = {"type": "list_reply", "list_reply": {"id": "row1", "title": "the second"}}
+        assert whatsapp.send(whatsapp.around({**sent, "type": "interactive", "interactive": line})) == 200
+        until(lambda: "answer to the second" in whatsapp.heard(), "an answer")
+        button = {**sent, "id": "wamid.2", "type": "button", "button": {"payload": "p", "text": "Yes"}}
+        assert whatsapp.send(whatsapp.around(button)) == 200
+        until(lambda: "answer to Yes" in whatsapp.heard(), "an answer")
+        assert gateway.stop() == 0
+    assert said(home, "user") == ["the second", "Yes"]

@@ -173,6 +173,11 @@ class TestTakingBack:
         assert told("/undo", desk) == "Nothing was said yet."
         assert db.verify().ok
 
+    def test_what_a_host_noted_is_not_counted(self, db: SessionDB, desk: OwnDesk) -> None:
+        session = spoken(desk, "one", "two", "three", "four")
+        db.append_message(session, "session_meta", "/title plan", injected=True)
+        assert told("/undo", desk) == "Taken back: 2 messages."
+
     def test_retry_asks_the_same_again(self, db: SessionDB, desk: OwnDesk) -> None:
         session = spoken(desk, "one", "two", "three", "four")
         assert done("/retry", desk).prompt == "three"
@@ -187,6 +192,15 @@ class TestTakingBack:
         assert stored(db, copy) == [("user", "one"), ("assistant", "two"), ("user", "three")]
         assert len(stored(db, session)) == 2
         assert db.get_session_title(copy) == "plan #2"
+
+    def test_a_copy_whose_name_is_taken_is_gone_on_in_all_the_same(self, db: SessionDB, desk: OwnDesk) -> None:
+        session = spoken(desk, "one", "two")
+        told("/title plan", desk)
+        shown = told("/fork plan", desk)
+        assert desk.session_id != session
+        assert f"Going on in a copy, {desk.session_id}" in shown
+        assert "'plan' is taken" in shown
+        assert db.session_count() == 2
 
 
 class TestLooking:

@@ -131,6 +131,16 @@ class TestTools:
         results = [turn["tool_call_id"] for turn in endpoint.requests[-1]["messages"] if turn["role"] == "tool"]
         assert len(set(results)) == 2
 
+    def test_arguments_told_as_an_object_are_understood(
+        self, agent: Agent, talk: OwnTalk, ear: Ear, endpoint: ChatEndpoint, db: SessionDB
+    ) -> None:
+        call: dict[str, Any] = {"function": {"name": "session_search", "arguments": {"session_id": "ghost"}}}
+        endpoint.reply = lambda request: (
+            "done" if request["messages"][-1]["role"] == "tool" else [{"tool_calls": [call]}]
+        )
+        assert asked(agent, talk, ear).text == "done"
+        assert "no session 'ghost'" in stored(db, talk.session_id)[-1][1]
+
     def test_a_model_that_never_stops_calling_is_stopped(
         self, db: SessionDB, talk: OwnTalk, ear: Ear, endpoint: ChatEndpoint
     ) -> None:
@@ -173,6 +183,37 @@ class TestTrouble:
         assert rows[1]["content"].startswith("half of " if reply.text else "[no answer: ")
         endpoint.status, endpoint.body, endpoint.delay, endpoint.reply = 200, None, 0.0, lambda request: "back"
         assert exchange(agent, desk, "and now?").text == "back"
+
+    @pytest.mark.parametrize(
+        "delta",
+        [
+            {"content": 5},
+            {"content": ["text"]},
+            {"tool_calls": 5},
+            {"tool_calls": "abc"},
+            {"tool_calls": [None, 5, {}]},
+            {"tool_calls": [{"index": [], "id": 7, "function": {"name": 5, "arguments": [1]}}]},
+            {"reasoning_content": {}},
+        ],
+    )
+    def test_pieces_of_the_wrong_kind_are_told(
+        self, agent: Agent, desk: OwnDesk, endpoint: ChatEndpoint, delta: dict[str, Any]
+    ) -> None:
+        endpoint.reply = lambda request: [delta]
+        assert exchange(agent, desk, "what runs on port 80?").finish in ("error", "max_turns")
+        endpoint.reply = lambda request: "back"
+        assert exchange(agent, desk, "and now?").text == "back"
+
+    def test_a_refusal_is_an_answer(self, agent: Agent, desk: OwnDesk, endpoint: ChatEndpoint) -> None:
+        endpoint.reply = lambda request: [{"content": None, "refusal": "I will "}, {"refusal": "not"}]
+        assert exchange(agent, desk, "do it").text == "I will not"
+
+    def test_a_character_cut_in_two_is_put_together_and_half_of_one_is_sent_as_unreadable(
+        self, agent: Agent, desk: OwnDesk, endpoint: ChatEndpoint
+    ) -> None:
+        endpoint.reply = lambda request: ["well \ud83d", "\ude00 done"]
+        assert exchange(agent, desk, "caf\udce9").text == "well \N{GRINNING FACE} done"
+        assert endpoint.requests[-1]["messages"][-1]["content"] == "caf\N{REPLACEMENT CHARACTER}"
 
     def test_nobody_there_is_told(self, db: SessionDB, desk: OwnDesk) -> None:
         agent = Agent(db, Endpoint("http://127.0.0.1:9/v1", "small", retries=0))

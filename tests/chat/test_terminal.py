@@ -212,6 +212,30 @@ class TestAtATerminal:
             ("user", "tell me a story"), ("assistant", "so far"), ("user", "go on"), ("assistant", "the end"),
         ]  # fmt: skip
 
+    def test_ctrl_c_during_a_command_comes_back_to_the_prompt(
+        self, sit: Sit, home: Path, endpoint: ChatEndpoint, stored: Callable[[], list[Any]]
+    ) -> None:
+        config = home / "config.yaml"
+        config.write_text(config.read_text().replace("timeout: 5", "timeout: 60"))
+        person = sit()
+        person.says("tell me a story")
+        person.reads("An answer")
+        person.says("/title told")
+        person.reads("is called 'told' now")
+        known = len(endpoint.requests)
+        endpoint.delay = 20.0
+        person.says("/compress")
+        while len(endpoint.requests) == known:
+            time.sleep(0.01)
+        person.interrupts()
+        person.reads("[stopped]")
+        endpoint.delay = 0.0
+        person.says("go on")
+        person.reads("An answer")
+        person.says("/sessions")
+        person.reads("* told · 4 messages")
+        person.leaves()
+
     def test_ctrl_c_at_the_prompt_drops_what_was_typed(self, sit: Sit, stored: Callable[[], list[Any]]) -> None:
         person = sit()
         person.reads(PROMPT)
@@ -374,6 +398,7 @@ class TestWithoutATerminal:
         assert (done.returncode, done.stdout) == (0, "An answer\nAn answer\n")
         assert "sessiondb chat -r 2" in done.stderr
         assert len(stored()) == 4
+        assert told(home, "-c", typed="three\n").stdout == "An answer\n"
 
     def test_a_failure_is_a_sentence_and_an_exit_code(
         self, home: Path, endpoint: ChatEndpoint, stored: Callable[[], list[Any]]

@@ -29,6 +29,11 @@ class TestEndpoint:
         assert (endpoint.requests[0]["model"], endpoint.requests[0]["messages"]) == ("small", ASKED)
         assert endpoint.keys == ["Bearer secret"]
 
+    def test_half_of_a_character_is_sent_as_unreadable(self, endpoint: ChatEndpoint) -> None:
+        endpoint.endpoint().complete([{"role": "user", "content": [{"type": "text", "text": "caf\udce9"}]}])
+        sent = endpoint.requests[0]["messages"][0]["content"]
+        assert sent == [{"type": "text", "text": "caf\N{REPLACEMENT CHARACTER}"}]
+
     def test_a_failure_names_the_endpoint_and_the_status(self, endpoint: ChatEndpoint) -> None:
         endpoint.status, endpoint.body = 500, b'{"error": {"message": "secret prompt"}}'
         with pytest.raises(NoAnswer, match=r"http://127.0.0.1.* did not answer: status 500") as caught:

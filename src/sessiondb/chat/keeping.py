@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from ..errors import Invalid, NotFound
+from ..errors import Invalid, NotFound, TitleTaken
 from ..models import MessageRow
 from .compress import compress
 from .desk import Desk, Outcome
@@ -13,6 +13,9 @@ from .looking import NOTHING_YET, sessions
 if TYPE_CHECKING:
     from ..gateway.transcripts import Transcripts
     from .loop import Agent
+
+
+_SAID = ("user", "assistant", "tool")
 
 
 @runtime_checkable
@@ -97,12 +100,23 @@ def fork(desk: Desk, words: str, agent: Agent | None) -> Outcome:
     wanted = desk.db.sanitize_title(words) if words else None
     original = desk.scope.get(current)
     copy = desk.db.fork_session(current)
+    complaint = ""
     if wanted:
-        desk.scope.rename(copy, wanted)
+        complaint = _named(desk, copy, wanted)
     elif original["title"]:
         desk.db.set_auto_title_if_empty(copy, original["title"], "agent")
     desk.switch(copy)
-    return Outcome(f"Going on in a copy, {desk.scope.get(copy)['title'] or copy}; the original is {current}.")
+    named = desk.scope.get(copy)["title"] or copy
+    return Outcome(f"Going on in a copy, {named}; the original is {current}.{complaint}")
+
+
+def _named(desk: Desk, session_id: str, title: str) -> str:
+    """Empty, or why the name was not given: the session is there all the same."""
+    try:
+        desk.scope.rename(session_id, title)
+    except TitleTaken as exc:
+        return f" It has no name yet: {exc}."
+    return ""
 
 
 def _seen(desk: Desk) -> str | None:
@@ -128,6 +142,8 @@ def _last_question(desk: Desk) -> tuple[str, MessageRow]:
 
 
 def _taken_back(desk: Desk, session_id: str, question: MessageRow) -> int:
-    """Hide the question and what followed."""
-    before: Any = (question["seq"] or 1) - 1
-    return desk.db.provider.set_active(session_id, before, False)
+    """Hide the question and what followed; how much of that was said, beside what a host noted."""
+    start = question["seq"] or 1
+    rows = desk.scope.messages(session_id)
+    desk.db.provider.set_active(session_id, start - 1, False)
+    return sum(row["role"] in _SAID and (row["seq"] or 0) >= start for row in rows)

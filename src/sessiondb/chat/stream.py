@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..llm import Endpoint, NoAnswer, package, reason
+from ..jsontext import dumps
+from ..llm import Endpoint, NoAnswer, package, reason, sendable, whole
 
 # How soon a wish to stop is seen.
 _LOOKS = 0.05
@@ -35,37 +36,41 @@ class Answer:
     def take(self, chunk: Any) -> str:
         """Add a piece; the text in it."""
         self.usage = getattr(chunk, "usage", None) or self.usage
-        self.model = getattr(chunk, "model", None) or self.model
+        self.model = _word(chunk, "model") or self.model
         choices = getattr(chunk, "choices", None)
         if not isinstance(choices, list) or not choices:
             return ""
-        self.finish = getattr(choices[0], "finish_reason", None) or self.finish
+        self.finish = _word(choices[0], "finish_reason") or self.finish
         delta = getattr(choices[0], "delta", None)
-        for piece in getattr(delta, "tool_calls", None) or ():
+        calls = getattr(delta, "tool_calls", None)
+        for piece in calls if isinstance(calls, list) else ():
             self._call(piece)
-        thought = getattr(delta, "reasoning_content", None) or getattr(delta, "reasoning", None)
-        self.reasoning += thought if isinstance(thought, str) else ""
-        text = getattr(delta, "content", None)
-        self.text += text if isinstance(text, str) else ""
-        return text if isinstance(text, str) else ""
+        self.reasoning += _word(delta, "reasoning_content") or _word(delta, "reasoning")
+        text = _word(delta, "content") or _word(delta, "refusal")
+        self.text += text
+        return text
 
     def _call(self, piece: Any) -> None:
         function = getattr(piece, "function", None)
-        name, arguments = getattr(function, "name", None) or "", getattr(function, "arguments", None) or ""
+        if function is None:
+            return
+        name, arguments = _word(function, "name"), _arguments(function)
         at = getattr(piece, "index", None)
-        if at is None:
+        if not isinstance(at, int):
             # Some endpoints number nothing: a name begins another call.
             at = len(self.calls) if name or not self.calls else len(self.calls) - 1
         if at not in self._places:
             self._places[at] = len(self.calls)
             self.calls.append({"id": None, "type": "function", "function": {"name": "", "arguments": ""}})
         call = self.calls[self._places[at]]
-        call["id"] = call["id"] or getattr(piece, "id", None)
+        call["id"] = call["id"] or _word(piece, "id") or None
         call["function"]["name"] += name
         call["function"]["arguments"] += arguments
 
     def close(self) -> None:
         """Every call has an id, because results are matched by it; what is no answer is an error."""
+        # Some endpoints cut a character in two.
+        self.text, self.reasoning = whole(self.text), whole(self.reasoning)
         for call in self.calls:
             call["id"] = call["id"] or f"call_{os.urandom(8).hex()}"
         if self.finish is None:
@@ -75,6 +80,18 @@ class Answer:
 
     def fail(self, problem: str) -> None:
         self.finish, self.problem = "error", problem
+
+
+def _word(holder: Any, name: str) -> str:
+    """What the SDK hands on of an endpoint is unchecked: whatever is no text counts as none."""
+    found = getattr(holder, name, None)
+    return found if isinstance(found, str) else ""
+
+
+def _arguments(function: Any) -> str:
+    """Some endpoints tell them at once, as an object."""
+    found = getattr(function, "arguments", None)
+    return dumps(found) if isinstance(found, dict) else _word(function, "arguments")
 
 
 def ask(
@@ -128,7 +145,7 @@ class _Reader:
         self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._request: dict[str, Any] = {
             "model": endpoint.model,
-            "messages": list(messages),
+            "messages": sendable(messages),
             "stream": True,
             "stream_options": {"include_usage": True},
         }

@@ -77,9 +77,11 @@ class _Host:
         self.keyboard = Keyboard(home / "chat_history", self._candidates)
         # What goes wrong is told on the screen, once; without a handler the logs would be there, too.
         logging.getLogger("sessiondb").addHandler(logging.NullHandler())
+        if not self.keyboard.interactive:
+            return
         if row is not None:
             resume.show(db, row)
-        elif self.keyboard.interactive:
+        else:
             output.say(ink.dim(f"{agent.endpoint.model} at {agent.endpoint.place} · /help lists the commands"))
 
     def run(self) -> None:
@@ -111,7 +113,14 @@ class _Host:
 
     def _done(self, line: str) -> bool:
         """Obey or answer; False to leave."""
-        outcome = commands.obey(line, self.desk, self.agent)
+        try:
+            outcome = commands.obey(line, self.desk, self.agent)
+        except KeyboardInterrupt:
+            if not self.keyboard.interactive:
+                raise
+            # Such as while the model writes a summary; what is not stored then did not happen.
+            self.screen.notice("[stopped]")
+            return True
         if outcome is None:
             self._answer(line)
             return True

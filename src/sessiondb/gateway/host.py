@@ -146,6 +146,9 @@ class Host:
     def take(self, channel: Channel, event: Event) -> None:
         counts = self.counts[channel.name]
         counts.last_event_at = time.time()
+        if not event.text.strip() and not event.media:
+            logger.info("empty", extra={"fields": {"channel": channel.name}})
+            return
         key = self.router.key(event.source).text
         with self._lane(key), self._counted():
             if self._stopping.is_set():

@@ -21,6 +21,8 @@ class Process:
     pid: int
     health: str
     started_at: float
+    # Tells it from a later process that the system gave the same number.
+    birth: str | None = None
 
 
 def announce(home: str, process: Process) -> Path:
@@ -36,7 +38,7 @@ def known(home: str) -> Iterator[Process]:
     """The processes that run; files of those that died are removed."""
     for file in sorted((Path(home) / "gateway").glob("*.json")):
         process = _read(file)
-        if process is not None and is_there(process.pid):
+        if process is not None and _is_it(process):
             yield process
         else:
             file.unlink(missing_ok=True)
@@ -47,6 +49,20 @@ def _read(file: Path) -> Process | None:
         return Process(**json.loads(file.read_text("utf-8")))
     except (OSError, ValueError, TypeError):
         return None
+
+
+def birth(pid: int) -> str | None:
+    """When a process began, in ticks since the start of this machine; None where the system does not tell."""
+    try:
+        ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        return f"{Path('/proc/sys/kernel/random/boot_id').read_text().strip()}:{ticks}"
+    except (OSError, IndexError):
+        return None
+
+
+def _is_it(process: Process) -> bool:
+    found = birth(process.pid)
+    return is_there(process.pid) and (found is None or process.birth in (None, found))
 
 
 def is_there(pid: int) -> bool:
@@ -69,12 +85,18 @@ def health(process: Process) -> dict[str, Any] | None:
     return told if isinstance(told, dict) and told.get("pid") == process.pid else None
 
 
+def listens(home: str, place: str) -> bool:
+    """Whether a gateway of this home takes webhooks at the address already."""
+    told = [health(process) or {} for process in known(home)]
+    return any(each.get("listen") == place for each in told)
+
+
 def stop(home: str, found: Iterable[Process], timeout: float) -> list[Process]:
     """Ask processes to end, all at once, and wait; those that are still there.
 
     Nobody is asked who does not say that it is a gateway.
     """
-    left = [process for process in found if is_there(process.pid)]
+    left = [process for process in found if _is_it(process)]
     for process in left:
         if health(process) is not None:
             os.kill(process.pid, signal.SIGTERM)
@@ -86,7 +108,7 @@ def stop(home: str, found: Iterable[Process], timeout: float) -> list[Process]:
 
 def _runs(home: str, process: Process) -> bool:
     # It removes its file when all is done, and may then wait for its parent to notice.
-    return is_there(process.pid) and _file(home, process).exists()
+    return _is_it(process) and _file(home, process).exists()
 
 
 def _file(home: str, process: Process) -> Path:

@@ -72,7 +72,8 @@ class Service:
         self._health = WebServer(*given.get("health", ("127.0.0.1", 0)))
         agent = Agent.from_config(db, env=env)
         router = open_router(db, env=env)
-        web = WebServer(host, port, largest=given.get("largest_body", 4 * 1024 * 1024))
+        largest = given.get("largest_body", 4 * 1024 * 1024)
+        web = WebServer(host, port, largest=largest, shared=partial(processes.listens, self.home))
         self._titler = Titler(db, agent.endpoint)
         self.host = Host(
             router, agent, channels_of(file),
@@ -107,7 +108,8 @@ class Service:
         place = f"http://{self._health.host}:{self._health.port}/health"
         self.host.start()
         self._watcher.start()
-        self._file = processes.announce(self.home, processes.Process(os.getpid(), place, self._started_at))
+        ours = processes.Process(os.getpid(), place, self._started_at, processes.birth(os.getpid()))
+        self._file = processes.announce(self.home, ours)
         logger.info("running", extra={"fields": {"pid": os.getpid(), "health": place}})
 
     def stop(self) -> None:

@@ -79,11 +79,21 @@ class Segment:
                 self._replace(number, wanted)
 
     def _replace(self, number: int, wanted: str) -> None:
-        if self._channel.can_edit:
-            self._channel.edit(self._to, self.ids[number], wanted)
-        else:
+        if not self._edited(self.ids[number], wanted):
             self.ids[number] = self._channel.send(self._to, wanted)
         self._shown[number] = wanted
+
+    def _edited(self, message_id: str, wanted: str) -> bool:
+        """Whether the message has this text now; one that somebody deleted, or that may not be changed, has not."""
+        if not self._channel.can_edit:
+            return False
+        try:
+            self._channel.edit(self._to, message_id, wanted)
+        except NotDelivered as exc:
+            if not exc.final:
+                raise
+            return False
+        return True
 
 
 class Stream:
@@ -185,14 +195,15 @@ class Stream:
         return waited >= self._settings.edit_interval or fresh >= self._settings.buffer_threshold
 
     def _show_done(self) -> None:
-        with self._changed:
-            segments, self._segments = self._segments, []
-            notices, self._notices = self._notices, []
-        for segment, text in segments:
+        """In their order; what the platform does not take now stays for the next time."""
+        while self._segments:
+            segment, text = self._segments[0]
             segment.show(text)
             self._sent = (*self._sent, *segment.ids)
-        for sentence in notices:
-            self._sent = (*self._sent, self._channel.send(self._to, sentence))
+            self._segments.pop(0)
+        while self._notices:
+            self._sent = (*self._sent, self._channel.send(self._to, self._notices[0]))
+            self._notices.pop(0)
 
     def _quietly(self, show: Any) -> None:
         try:

@@ -19,8 +19,10 @@ from .webhook import kind_of, part, word
 BASE_URL = "https://slack.com/api"
 FILES = "https://files.slack.com/"
 _HEADERS = ("X-Slack-Request-Timestamp", "X-Slack-Signature")
-# Of the subtypes of messages those that somebody wrote; edits, joins and the like are not.
 _MARKED = re.compile(r"<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>")
+# Files that Slack has not, or has no longer: noted, so that what was said with them is not lost.
+_ELSEWHERE = ("external", "tombstone", "hidden_by_limit")
+# Of the subtypes of messages those that somebody wrote; edits, joins and the like are not.
 _WRITTEN = (None, "file_share", "thread_broadcast", "me_message")
 
 
@@ -83,6 +85,8 @@ class Slack(Channel):
 
     def _file(self, given: dict[str, Any]) -> Media:
         url, mime = str(given.get("url_private") or ""), word(given.get("mimetype"))
+        if given.get("is_external") or given.get("mode") in _ELSEWHERE:
+            return Media(kind_of(mime), mime_type=mime, name=word(given.get("name")))
         # The token goes to Slack, and nowhere else.
         if not url.startswith((FILES, self._base + "/")):
             raise Refused(400, "a file of another place")

@@ -16,7 +16,7 @@ from threading import Thread
 from typing import Any, ClassVar, TypeVar
 
 from ...config_file import Check, seconds, text
-from ...errors import Invalid, MissingExtra, SessionDBError
+from ...errors import Invalid, MissingExtra
 from ..keys import DM, Source
 from . import outward, signing
 from .base import Channel, Event, Intake, Media, NotDelivered
@@ -105,7 +105,7 @@ class Telegram(Channel):
         while True:
             try:
                 return await attempt()
-            except self._telegram.error.TelegramError as exc:
+            except Exception as exc:  # noqa: BLE001 - what Telegram answers may be anything; listening must go on
                 told = _translated(self._telegram, exc)
                 logger.warning("waits", extra={"fields": {"channel": self.name, "error": type(exc).__name__}})
                 await asyncio.sleep(told.wait if told.wait is not None else _STANDBY)
@@ -140,7 +140,7 @@ class Telegram(Channel):
                 event = await self._event(update)
                 if event is not None:
                     await asyncio.to_thread(self._intake.take, event)
-            except (SessionDBError, self._telegram.error.TelegramError) as exc:
+            except Exception as exc:  # noqa: BLE001 - whatever fails, Telegram is asked for it again, and others go on
                 fields = {"channel": self.name, "error": type(exc).__name__}
                 logger.warning("not taken", extra={"fields": fields})
                 # What no store ever takes is passed by; all else is asked for again.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import socket
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,6 +20,8 @@ LOOPBACK = "127.0.0.1"
 LARGEST_BODY = 4 * 1024 * 1024
 AT_ONCE = 64
 _PATIENCE = 30.0
+# Seconds for a gateway that has just taken the address to say that it is one of ours.
+_INTRODUCTION = 2.0
 
 
 class Refused(Exception):
@@ -65,10 +69,22 @@ def answer(document: Mapping[str, Any], status: int = 200) -> Response:
 
 
 class WebServer:
-    """Started with its first route; a port of 0 takes any that is free."""
+    """Started with its first route; a port of 0 takes any that is free.
 
-    def __init__(self, host: str = LOOPBACK, port: int = 0, *, largest: int = LARGEST_BODY) -> None:
+    An address that is taken is an error, unless `shared` says that whoever has it is one of ours: then the system
+    hands each request to one of those that listen.
+    """
+
+    def __init__(
+        self,
+        host: str = LOOPBACK,
+        port: int = 0,
+        *,
+        largest: int = LARGEST_BODY,
+        shared: Callable[[str], bool] = lambda place: False,
+    ) -> None:
         self.host, self.port, self.largest = host, port, largest
+        self._shared = shared
         self.routes: dict[str, Handle] = {}
         self.free = BoundedSemaphore(AT_ONCE)
         self._server: _Server | None = None
@@ -84,6 +100,8 @@ class WebServer:
         if self._server is not None:
             return
         try:
+            if self.port:
+                self._ask_for_place()
             self._server = _Server((self.host, self.port), self)
         except OSError as exc:
             raise Invalid(
@@ -92,6 +110,22 @@ class WebServer:
         self.port = self._server.server_address[1]
         self._thread = Thread(target=self._server.serve_forever, args=(0.1,), name="sessiondb-web", daemon=True)
         self._thread.start()
+
+    def _ask_for_place(self) -> None:
+        """Raises OSError when somebody else has the address: two who share it by mistake would split its requests."""
+        deadline = time.monotonic() + _INTRODUCTION
+        while True:
+            try:
+                with socket.socket() as alone:
+                    alone.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                    alone.bind((self.host, self.port))
+                return
+            except OSError:
+                if self._shared(f"{self.host}:{self.port}"):
+                    return
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
 
     def stop(self) -> None:
         """Take no request any more; those that began are answered."""
@@ -106,6 +140,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = False
     block_on_close = True
     request_queue_size = 128
+    allow_reuse_port = True
 
     def __init__(self, address: tuple[str, int], web: WebServer) -> None:
         self.web = web

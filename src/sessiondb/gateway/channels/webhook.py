@@ -68,7 +68,10 @@ class Webhook(Channel):
         )
         files = given.get("files") or []
         media = tuple(self._file(each) for each in files if isinstance(each, dict))
-        return Event(source, str(given.get("text") or ""), f"{self.name}:{message_id}", message_id, media)
+        written = given.get("text") or ""
+        if not isinstance(written, str) or not (written.strip() or media):
+            raise Refused(400, "a text or files are needed")
+        return Event(source, written, f"{self.name}:{message_id}", message_id, media)
 
     def _file(self, given: dict[str, Any]) -> Media:
         try:

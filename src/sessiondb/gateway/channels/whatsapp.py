@@ -66,7 +66,7 @@ class WhatsApp(Channel):
             raise Refused(400, "a message without from or id")
         source = Source(self.name, DM, sender, user_id=sender, user_name=word(names.get(sender)))
         content = part(said, kind)
-        written = content.get("body") or content.get("caption") or ""
+        written = content.get("body") or content.get("caption") or _chosen(kind, content)
         media = (self._file(content),) if kind in _FILES else ()
         if not written and not media:
             written = f"[{kind}]"
@@ -121,6 +121,14 @@ class WhatsApp(Channel):
     @property
     def _authorized(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.settings['token']}"}
+
+
+def _chosen(kind: str, content: dict[str, Any]) -> str:
+    """What stands on the button or the line that somebody tapped."""
+    if kind == "button":
+        return word(content.get("text")) or ""
+    tapped = part(content, str(content.get("type"))) if kind == "interactive" else {}
+    return word(tapped.get("title")) or ""
 
 
 def _dicts(value: Any) -> list[dict[str, Any]]:
