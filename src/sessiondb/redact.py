@@ -11,7 +11,7 @@ from functools import cache
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
-from .credentials import RULES, Rule, named
+from .credentials import RULES, Rule, begins, named
 
 __all__ = ["RULES", "Finding", "Rule", "findings", "mark", "redact", "redacted"]
 
@@ -83,7 +83,12 @@ _SMALL = {ord(letter): letter.lower() for letter in ascii_uppercase}
 
 
 def _by_rule(rule: Rule, text: str, tried: str) -> Iterator[Finding]:
-    for match in _compiled(rule.pattern).finditer(tried):
+    search, at = _compiled(rule.pattern).search, 0
+    while match := search(tried, at):
+        at = match.end()
+        if rule.apart and not begins(text, match.start()):
+            at = match.start() + 1
+            continue
         start, end = match.span(match.lastgroup or 0)
         if rule.check(text[start:end]):
             yield Finding(rule.name, start, end)

@@ -18,7 +18,7 @@ from .db import SessionDB
 from .errors import TitleTaken
 from .models import MAX_TITLE_LENGTH, Filter, Page, SessionRow
 
-_MARKS = re.compile(r"\[redacted: ([a-z ]+)\]")
+_MARKS = re.compile(r"\[redacted: ([a-z0-9 ]+)\]")
 _PAGE, _MESSAGES = 200, 200
 
 

@@ -208,6 +208,14 @@ class TestCursor:
         assert facts(found, CURSOR, "title", "model", "started_at") == ("Files", "model-x", 1775522590.321)
         assert found.tallies() == count_cursor.count([path])
 
+    def test_a_field_that_is_new_changes_nothing(self, tmp_path: Path) -> None:
+        fixture = next((FIXTURES / "cursor").rglob(f"{CURSOR}.jsonl"))
+        path = tmp_path / fixture.name
+        lines = [json.loads(line) for line in fixture.read_text().splitlines()]
+        path.write_text("".join(json.dumps({**line, "requestId": "new"}) + "\n" for line in lines))
+        assert known.detect(path, known.chosen([])) is cursor
+        assert heard(Parsed().read(cursor, path), CURSOR) == heard(Parsed().read(cursor, fixture), CURSOR)
+
     def test_the_editor(self, tmp_path: Path) -> None:
         path = stores.cursor_editor(tmp_path / "state.vscdb")
         found = Parsed().read(cursor, path)
@@ -278,6 +286,27 @@ class TestAider:
         path = Path(shutil.copy(FIXTURES / "aider" / "shop" / ".aider.chat.history.md", tmp_path))
         (tmp_path / ".git").mkdir()
         assert {each["cwd"] for each in Parsed().read(aider, path).sessions.values()} == {str(tmp_path)}
+
+    def test_lines_may_end_as_on_windows(self, tmp_path: Path) -> None:
+        fixture = FIXTURES / "aider" / "shop" / ".aider.chat.history.md"
+        path = tmp_path / fixture.name
+        path.write_bytes(fixture.read_bytes().replace(b"\n", b"\r\n"))
+        found, plain = Parsed().read(aider, path), Parsed().read(aider, fixture)
+        assert {each: heard(found, each) for each in found.sessions} == {
+            each: heard(plain, each) for each in plain.sessions
+        }
+
+    @pytest.mark.parametrize("last", ["It is", "> Tokens: 1k sent, 20 received."])
+    def test_a_last_line_without_an_end_is_read(self, last: str, tmp_path: Path) -> None:
+        path = tmp_path / ".aider.chat.history.md"
+        path.write_text(f"# aider chat started at 2026-03-01 09:00:00\n\n#### hello  \n\n{last}")
+        (session,) = Parsed().read(aider, path).messages.values()
+        assert [each.content for each in session.values()][-1] == last.removeprefix("> ")
+
+    def test_a_prompt_that_is_being_written_waits(self, tmp_path: Path) -> None:
+        path = tmp_path / ".aider.chat.history.md"
+        path.write_text("# aider chat started at 2026-03-01 09:00:00\n\n#### hel")
+        assert Parsed().read(aider, path).sessions == {}
 
     def test_an_answer_that_goes_on_replaces_its_beginning(self, db: SessionDB, bring: Bring, tmp_path: Path) -> None:
         path = tmp_path / ".aider.chat.history.md"

@@ -16,6 +16,7 @@ from backports import zstd
 from sessiondb import SessionDB
 from sessiondb.exporters import base
 from sessiondb.importers import databases, known
+from sessiondb.importers.packed import plain_name
 from sessiondb.importers.report import Report
 from sessiondb.importers.runner import Runner
 from sessiondb.models import Filter
@@ -45,6 +46,19 @@ def brought(store: Path, agent: str, *paths: Path) -> tuple[dict[str, Any], Repo
         report = Runner(db).run(known.at_paths(paths, [known.parser(agent)]))
         assert db.verify().ok
         return told(db), report
+
+
+# What OpenCode keeps is a tree of small files, read together.
+@pytest.mark.parametrize("agent", [agent for agent in AGENTS if agent != "opencode"])
+@PACKS
+def test_it_is_found_in_its_place(agent: str, pack: Pack, tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / agent, tmp_path / agent)
+    place = tmp_path / AGENTS[agent][2].relative_to(FIXTURES)
+    before = sorted(AGENTS[agent][0].find(place))
+    for path in before:
+        if path.suffix == ".jsonl":
+            packed(path, pack)
+    assert sorted(map(plain_name, AGENTS[agent][0].find(place))) == sorted(map(plain_name, before))
 
 
 # What OpenCode keeps is a tree of small files, read together.

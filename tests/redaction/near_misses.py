@@ -21,6 +21,11 @@ PREFIXES = {
     "new relic key": "NRAK-", "grafana token": "glsa_", "vault token": "hvs.", "terraform token": "x.atlasv1.",
     "doppler token": "dp.pt.", "planetscale token": "pscale_tkn_", "postman key": "PMAK-", "sentry token": "sntrys_",
     "supabase token": "sbp_", "atlassian token": "ATATT3", "artifactory key": "AKCp", "json web token": "eyJ",
+    "fireworks key": "fw_", "cerebras key": "csk-", "nvidia key": "nvapi-", "tavily key": "tvly-",
+    "firecrawl key": "fc-", "langsmith key": "lsv2_pt_", "e2b key": "e2b_", "pulumi token": "pul-",
+    "dynatrace token": "dt0c01.", "1password token": "ops_eyJ", "circleci token": "CCIPAT_",
+    "buildkite token": "bkua_", "netlify token": "nfp_", "fly token": "fm2_", "cloudflare key": "v1.0-",
+    "facebook token": "EAA",
     "twilio key": "SK", "azure storage key": "AccountKey=", "azure signature": "?sig=",
 }  # fmt: skip
 
@@ -36,11 +41,27 @@ NO_VALUES = (
 
 CONTEXTS = {
     "aws secret key": ("aws_secret_access_key = {}", "AWS_SECRET_KEY={}"),
-    "password": ("password = {}", "PASSWORD={}", '"password": "{}"', "passwd: {}"),
-    "secret value": ("api_key = {}", "API_KEY={}", '"client_secret": "{}"', "access_token: {}", "token={}"),
+    "password": ("password = {}", "PASSWORD={}", '"password": "{}"', "passwd: {}", "<password>{}</password>"),
+    "secret value": (
+        "api_key = {}",
+        "API_KEY={}",
+        '"client_secret": "{}"',
+        "access_token: {}",
+        "token={}",
+        "the token is {}",
+        "Its password is {}",
+        "DB_PASS={}",
+        "write_key: {}",
+    ),
     "authorization header": ("Authorization: Bearer {}", "the authorization: bearer {}"),
+    "bearer token": ("Bearer {}", "a bearer {} of it"),
     "api key header": ("x-api-key: {}", "'X-Auth-Token': '{}'"),
-    "password of a command": ("mysql --password {}", "curl -u admin:{} https://host", "tool --token={}"),
+    "password of a command": (
+        "mysql --password {}",
+        "curl -u admin:{} https://host",
+        "mysql -uroot -p{}",
+        "tool --token={}",
+    ),
 }
 
 WRITTEN: dict[str, tuple[str, ...]] = {

@@ -34,6 +34,25 @@ def test_near_misses_of_each_kind_stay(kind):
     assert [text for text in made if redact(text) != text] == []
 
 
+# What stands before a token where text was put into other text: JSON in a line, colours of a terminal, an address.
+@pytest.mark.parametrize("before", ["\\n", "\\t", "a\\r\\n", "\x1b[32m", "\x1b[1;31m", "%20", "x%3D"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_escape_before_a_credential_hides_nothing(kind, before):
+    missed = [text for text in positives(kind, 20) if not findings(f"echo{before}{text} \\n")]
+    assert missed == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "xoxb-123456789012-123456789012-abcdefghijklmnopqrstuvwx",
+        "AKIAIOSFODNN7EXAMPLE", "sk_live_abcdefgh12345678ijklmnop", "sk-ant-api03-abcdefghijklmnopqrstuvwxyz",
+    ],
+)  # fmt: skip
+def test_of_the_form_of_a_token_examples_are_left_out_too(text):
+    assert text not in redact(f"it is {text}.")
+
+
 def test_of_all_credentials_at_least_99_of_100_are_caught():
     made = [text for kind in KINDS for text in positives(kind, POSITIVES)]
     caught = sum(bool(findings(text)) for text in made)

@@ -207,9 +207,9 @@ def test_beside_another_process_the_rows_are_cleaned_and_the_rest_is_told(path: 
 
 def test_titles_that_become_the_same_are_numbered() -> None:
     with sessiondb.open("memory://") as db:
-        for name, token in zip("ab", positives("npm token", 2), strict=True):
+        for name, token in zip("ab", positives("groq key", 2), strict=True):
             db.create_session(name, "cli")
             db.set_session_title(name, f"key {token}")
         scrub(db)
         titles = sorted(row["title"] for row in db.list_sessions_rich())
-        assert titles == ["key [redacted: npm token]", "key [redacted: npm token] #2"]
+        assert titles == ["key [redacted: groq key]", "key [redacted: groq key] #2"]

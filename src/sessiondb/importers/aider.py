@@ -48,10 +48,14 @@ def read(source: Source) -> Iterator[Record]:
         data = file.read(MAX_DOCUMENT + 1)
     if len(data) > MAX_DOCUMENT:
         raise ImportProblem(f"{source.path} has more than {MAX_DOCUMENT:,} bytes")
-    # A last line without an end is still being written.
-    whole, _, _ = data.rpartition(b"\n")
-    for begun, lines in _sessions(whole.decode("utf-8-sig", "replace").split("\n")):
+    for begun, lines in _sessions(_lines(data)):
         yield from _Chat(source.path, begun, lines).records()
+
+
+def _lines(data: bytes) -> list[str]:
+    """The lines, however they end. A last one that may be half a prompt waits: by the first a session is known."""
+    lines = data.decode("utf-8-sig", "replace").replace("\r\n", "\n").split("\n")
+    return lines[:-1] if lines[-1].startswith("#") else lines
 
 
 def _sessions(lines: list[str]) -> Iterator[tuple[str | None, list[str]]]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from . import packed
 from .base import Record
 from .claude_sessions import Transcript, summaries_digest
 from .source import Source, first_objects
@@ -32,7 +33,7 @@ def roots(env: Mapping[str, str], home: Path) -> list[Path]:
 
 
 def find(root: Path) -> Iterator[Path]:
-    return (path for path in sorted(root.rglob("*.jsonl")) if path.name not in _NO_TRANSCRIPTS)
+    return (path for path in packed.beside(root, "**/*.jsonl") if packed.plain_name(path).name not in _NO_TRANSCRIPTS)
 
 
 def beside(path: Path) -> str | None:

@@ -21,7 +21,7 @@ from .texts import words_of
 
 NAME = "codex"
 _KINDS = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"})
-_ENDS = (".jsonl", ".jsonl.zst", ".json")
+_ENDS = (".jsonl", ".jsonl.zst", ".jsonl.gz", ".json")
 _OLD_FORM = re.compile(rb'^\s*\{\s*"session"\s*:\s*\{')
 _INDEX = "session_index.jsonl"
 

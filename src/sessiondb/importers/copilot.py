@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from . import packed
 from .base import Message, Record, Session, Usage
 from .parts import blocks_of, body, list_of, object_of, tool_call
 from .source import Source, first_objects
@@ -34,8 +35,8 @@ def roots(env: Mapping[str, str], home: Path) -> list[Path]:
 
 
 def find(root: Path) -> Iterator[Path]:
-    yield from sorted(root.glob("*.jsonl"))
-    yield from sorted(root.glob(f"*/{_EVENTS}"))
+    yield from packed.beside(root, "*.jsonl")
+    yield from packed.beside(root, f"*/{_EVENTS}")
 
 
 def detect(path: Path, head: bytes) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ImportProblem
-from . import databases
+from . import databases, packed
 from .base import Record, Session, Skipped
 from .block_turns import Turn
 from .cursor_editor import TABLES, composers
@@ -23,6 +23,8 @@ from .texts import is_injected, when, words_of
 NAME = "cursor"
 _QUERY = re.compile(r"\s*<user_query>\n?(.*?)\n?</user_query>\s*", re.DOTALL)
 _KEYS = {"role", "message"}
+# Lines of other agents have these beside a message.
+_OTHERS = frozenset({"type", "uuid", "sessionId", "parentId"})
 
 
 def roots(env: Mapping[str, str], home: Path) -> list[Path]:
@@ -31,7 +33,7 @@ def roots(env: Mapping[str, str], home: Path) -> list[Path]:
 
 
 def find(root: Path) -> Iterator[Path]:
-    yield from sorted(root.glob("**/agent-transcripts/**/*.jsonl"))
+    yield from packed.beside(root, "**/agent-transcripts/**/*.jsonl")
     yield from sorted(root.rglob("state.vscdb"))
 
 
@@ -40,7 +42,8 @@ def detect(path: Path, head: bytes) -> bool:
         return databases.has(path, TABLES)
     first = next(iter(first_objects(head, 1)), {})
     content = object_of(first.get("message")).get("content")
-    return path.suffix == ".jsonl" and {*first} == _KEYS and isinstance(content, list)
+    is_ours = {*first} >= _KEYS and _OTHERS.isdisjoint(first)
+    return path.suffix == ".jsonl" and is_ours and isinstance(content, list)
 
 
 def read(source: Source) -> Iterator[Record]:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from . import packed
 from .base import Record, Skipped
 from .gemini_chat import Chat
 from .source import Source, first_objects
@@ -29,7 +30,7 @@ def roots(env: Mapping[str, str], home: Path) -> list[Path]:
 
 def find(root: Path) -> Iterator[Path]:
     for path in sorted(root.rglob("*.json*")):
-        if path.suffix in (".json", ".jsonl") and "chats" in path.relative_to(root).parts[:-1]:
+        if packed.plain_name(path).suffix in (".json", ".jsonl") and "chats" in path.relative_to(root).parts[:-1]:
             yield path
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ImportProblem
-from . import hermes_files
+from . import hermes_files, packed
 from .base import Message, Record, Session, Skipped, Usage
 from .hermes_rows import decoded, parts, relation
 from .source import ForeignTables, Source
@@ -39,7 +39,8 @@ def find(root: Path) -> Iterator[Path]:
         yield from root.glob(pattern)
     for pattern in ("sessions", "profiles/*/sessions"):
         for directory in root.glob(pattern):
-            yield from (path for path in directory.glob("*.json*") if hermes_files.is_transcript(path))
+            found = directory.glob("*.json*")
+            yield from (path for path in found if hermes_files.is_transcript(packed.plain_name(path)))
 
 
 def beside(path: Path) -> str | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from . import packed
 from .base import Message, Record, Session
 from .cline_tasks import read_json
 from .parts import Totals, blocks_of, body, object_of, said, tool_call
@@ -31,7 +32,7 @@ def roots(env: Mapping[str, str], home: Path) -> list[Path]:
 
 
 def find(root: Path) -> Iterator[Path]:
-    yield from sorted(root.rglob(_WIRE))
+    yield from packed.beside(root, f"**/{_WIRE}")
 
 
 def detect(path: Path, head: bytes) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from . import chat
+from . import chat, packed
 from .base import Message, Record, Session, Skipped
 from .source import Source, first_objects
 from .texts import when
@@ -24,7 +24,7 @@ def roots(env: Mapping[str, str], home: Path) -> list[Path]:
 
 def find(root: Path) -> Iterator[Path]:
     for pattern in ("sessions/**/*.jsonl", "workspace/sessions/**/*.jsonl", "workspaces/*/sessions/**/*.jsonl"):
-        yield from root.glob(pattern)
+        yield from packed.beside(root, pattern)
 
 
 def detect(path: Path, head: bytes) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from . import pi_sessions
+from . import packed, pi_sessions
 from .base import Record
 from .source import Source
 
@@ -18,7 +18,7 @@ def roots(env: Mapping[str, str], home: Path) -> list[Path]:
 
 
 def find(root: Path) -> Iterator[Path]:
-    yield from sorted(root.glob("agents/*/sessions/*.jsonl"))
+    yield from packed.beside(root, "agents/*/sessions/*.jsonl")
 
 
 def is_inside(path: Path) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from . import openclaw, pi_sessions
+from . import openclaw, packed, pi_sessions
 from .base import Record
 from .source import Source
 
@@ -18,7 +18,7 @@ def roots(env: Mapping[str, str], home: Path) -> list[Path]:
 
 
 def find(root: Path) -> Iterator[Path]:
-    yield from sorted(root.rglob("*.jsonl"))
+    yield from packed.beside(root, "**/*.jsonl")
 
 
 def detect(path: Path, head: bytes) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from . import packed
 from .base import Message, Record, Session
 from .gemini_parts import answers, as_block, words_in
 from .parts import Totals, blocks_of, body, object_of, said, tool_call
@@ -23,7 +24,7 @@ def roots(env: Mapping[str, str], home: Path) -> list[Path]:
 
 
 def find(root: Path) -> Iterator[Path]:
-    yield from sorted(root.glob("*/chats/**/*.jsonl"))
+    yield from packed.beside(root, "*/chats/**/*.jsonl")
 
 
 def detect(path: Path, head: bytes) -> bool:
