@@ -1,4 +1,4 @@
-"""What the README shows is what happens."""
+"""What the README and the pages of docs/ show is what happens."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from pathlib import Path
 
 import pytest
 
+import sessiondb
 from sessiondb import config
+from sessiondb.gateway.settings import open_router
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
+PAGES = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
 
 
 def block(language: str) -> str:
@@ -53,8 +56,20 @@ def test_the_configuration_is_understood_completely(tmp_path: Path) -> None:
     assert (settings.options["path"], settings.warnings) == ("/home/ann/agents/state.db", ())
 
 
-@pytest.mark.parametrize("name", ["README.md", "AGENTS.md", "CHANGELOG.md"])
+@pytest.mark.parametrize("page", PAGES)
+def test_every_configuration_shown_is_accepted(tmp_path: Path, page: str) -> None:
+    for shown in re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / page).read_text("utf-8"), re.DOTALL):
+        (tmp_path / "config.yaml").write_text(shown)
+        env = dict.fromkeys(re.findall(r"\$\{(\w+)\}", shown), "x")
+        env |= {"SESSIONDB_HOME": str(tmp_path), "HOME": str(tmp_path)}
+        assert config.load(env=env).warnings == ()
+        with sessiondb.open("memory://") as db:
+            open_router(db, env=env)
+
+
+@pytest.mark.parametrize("name", ["README.md", "AGENTS.md", "CHANGELOG.md", *(f"docs/{page}" for page in PAGES)])
 def test_links_to_files_lead_somewhere(name: str) -> None:
-    links = re.findall(r"\]\(([^)#]+)\)", (ROOT / name).read_text("utf-8"))
-    missing = [link for link in links if "://" not in link and not (ROOT / link).exists()]
+    path = ROOT / name
+    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text("utf-8"))
+    missing = [link for link in links if "://" not in link and not (path.parent / link).exists()]
     assert missing == []

@@ -16,12 +16,15 @@ RESUME = {
     "cursor": "cursor-agent --resume {id}",
     "gemini-cli": "gemini --resume {id}",
     "hermes": "hermes --resume {id}",
-    "kimi": "kimi --session {id}",
+    "kimi-code": "kimi --session {id}",
     "opencode": "opencode --session {id}",
-    "qwen": "qwen --resume {id}",
+    "qwen-code": "qwen --resume {id}",
 }
 # Under which other names the same agents are known.
-SAME = {"claude": "claude-code", "copilot": "copilot-cli", "gemini": "gemini-cli", "hermes-agent": "hermes"}
+SAME = {
+    "claude": "claude-code", "copilot": "copilot-cli", "gemini": "gemini-cli", "hermes-agent": "hermes",
+    "kimi": "kimi-code", "qwen": "qwen-code",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +57,9 @@ def resumption(session: SessionRow) -> Resumption | None:
         raise Invalid(
             f"session {session['id']!r} has the id {native!r} at {agent}, which is no id to hand to a program"
         )
-    # Claude Code has no id for the talk of a subagent alone: `agent-<name>:<session>` is taken up where it was begun.
-    named = native.partition(":")[2] or native if native.startswith(("agent-", "side-")) else native
+    # The talk of a subagent has no id alone (Claude Code, Kimi): `<name>:<session>` is taken up where it was begun.
+    inside = session["relation"] == "subagent" or native.startswith(("agent-", "side-"))
+    named = native.partition(":")[2] or native if inside else native
     command = tuple(part.replace("{id}", named) for part in spoken.split())
     return Resumption(agent, command, session["cwd"])
 

@@ -67,7 +67,7 @@ def _one_of(*choices: str) -> Callable[[Any], str]:
     return check
 
 
-def _yes_or_no(value: Any) -> bool:
+def flag(value: Any) -> bool:
     words = {"true": True, "yes": True, "false": False, "no": False}
     if str(value).lower() not in words:
         raise ValueError("true or false")
@@ -107,7 +107,7 @@ KEYS: dict[str, dict[str, Check]] = {
         "path": text,
         "synchronous": _one_of("full", "normal"),
         "deadline": seconds,
-        "checksums": _yes_or_no,
+        "checksums": flag,
     },
     "postgresql": {
         **_SERVER,
@@ -150,7 +150,7 @@ class ConfigFile:
         given = self._redact.get("on_write")
         if given is None:
             return False, "default"
-        return self._value(_yes_or_no, given, "redact.on_write"), self.name
+        return self._value(flag, given, "redact.on_write"), self.name
 
     def retention(self) -> dict[str, Any]:
         """How long the sessions of each source are kept, by source; nothing is ever removed by itself."""

@@ -23,7 +23,6 @@ except ImportError:
 
 MASK = (1 << 62) - 1
 LOW = (1 << 31) - 1
-MODULUS = MASK + 1
 
 NAMES = (
     "codex_reasoning_items", "content", "content_type", "finish_reason", "message_key", "metadata", "reasoning",

@@ -29,7 +29,6 @@ else:
 Order = Literal["started", "activity"]
 SearchOrder = Literal["relevance", "newest", "oldest"]
 TextMode = Literal["substring", "fuzzy", "regex"]
-Relation = Literal["root", "compression", "subagent", "fork", "reset"]
 
 RELATIONS = ("root", "compression", "subagent", "fork", "reset")
 MAX_TITLE_LENGTH = 100

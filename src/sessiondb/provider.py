@@ -1,4 +1,4 @@
-"""The contract of a backend: some thirty primitives, each one transaction, and the features that may differ.
+"""The contract of a backend: some fifty primitives, each one transaction, and the features that may differ.
 
 `SessionDB` checks and prepares what callers give, and composes these primitives; a provider stores and finds.
 A primitive either happens entirely or not at all, and raises only errors of `sessiondb.errors`.

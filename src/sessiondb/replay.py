@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
+
+from .rows import decoded
 
 INTERRUPTED = "[no result: the session was interrupted before this tool call finished]"
 
@@ -29,29 +30,22 @@ def turn(
 ) -> Turn:
     """Role, content and time always; tool and reasoning keys only when they are set."""
     if content_type == "json" and content is not None:
-        content = _decoded(content)
+        content = decoded(content)
     out: Turn = {"role": role, "content": content, "timestamp": timestamp}
     if tool_call_id:
         out["tool_call_id"] = tool_call_id
     if tool_name:
         out["tool_name"] = tool_name
-    if tool_calls and (calls := _decoded(tool_calls)):
+    if tool_calls and (calls := decoded(tool_calls)):
         out["tool_calls"] = calls
     if role == "assistant":
         if reasoning:
             out["reasoning"] = reasoning
         if reasoning_details:
-            out["reasoning_details"] = _decoded(reasoning_details)
+            out["reasoning_details"] = decoded(reasoning_details)
         if codex_reasoning_items:
-            out["codex_reasoning_items"] = _decoded(codex_reasoning_items)
+            out["codex_reasoning_items"] = decoded(codex_reasoning_items)
     return out
-
-
-def _decoded(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 def _call_ids(turn: Turn) -> list[tuple[str, str | None]]:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import sessiondb
+from sessiondb import registry
 from sessiondb.agents import RESUME, resumption
 from sessiondb.cli.shortcuts import spelled_out
 from sessiondb.cli.text import width
@@ -299,6 +300,9 @@ class TestAgents:
         assert made.command.count("two words; rm -rf") == 1
         assert shlex.split(made.line) == list(made.command)
 
+    def test_every_line_is_of_an_agent_whose_sessions_are_imported_under_that_name(self) -> None:
+        assert [agent for agent in RESUME if not registry.has("importers", agent)] == []
+
     @pytest.mark.parametrize("hostile", ["--dangerously-skip-permissions", "-x", "a\nb", "\x1b[31m"])
     def test_an_id_that_would_be_an_option_is_refused(self, hostile: str) -> None:
         with pytest.raises(Invalid, match="no id to hand to a program"):
@@ -316,3 +320,8 @@ class TestAgents:
         made = resumption(self.row(origin="claude-code", native_id="agent-c0ffee:1111-2222"))
         assert made is not None
         assert made.command == ("claude", "--resume", "1111-2222")
+
+    def test_a_subagent_of_kimi_too(self) -> None:
+        made = resumption(self.row(origin="kimi-code", native_id="scout:k1", relation="subagent"))
+        assert made is not None
+        assert made.command == ("kimi", "--session", "k1")

@@ -53,6 +53,12 @@ gateway: {when_busy: queue, visibility: user, lease_seconds: 60, transcripts: fa
     )
 
 
+def test_switches_may_come_from_the_environment(db: SessionDB, env: dict[str, str]) -> None:
+    env = configured(env, "gateway: {transcripts: '${FILES}'}\nthread_sessions_per_user: '${ALONE}'")
+    router = open_router(db, env={**env, "FILES": "no", "ALONE": "true"})
+    assert (router.transcripts, router.rules) == (None, Rules(thread_sessions_per_user=True))
+
+
 def test_what_is_given_counts_more(db: SessionDB, env: dict[str, str]) -> None:
     assert (
         open_router(db, env=configured(env, "gateway: {when_busy: queue}"), when_busy="interrupt").when_busy

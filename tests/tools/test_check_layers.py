@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import runpy
 import subprocess
 import sys
 from collections.abc import Callable
@@ -79,3 +81,13 @@ def test_a_breach_is_named_with_its_place(lint: Lint, files: dict[str, str], exp
 def test_importing_the_package_may_load_no_driver(lint: Lint) -> None:
     files = {"__init__.py": "from . import db", "db.py": "from .backends import s", "backends/s.py": "import apsw"}
     assert "backends/s.py:1: `import sessiondb` loads the driver apsw" in lint(files)
+
+
+def test_the_map_tells_each_module_where_the_lint_has_it() -> None:
+    layers: dict[str, str] = runpy.run_path(str(TOOL))["LAYERS"]
+    rows = re.findall(r"^\| (\w+) \| (.*?) \|", (TOOL.parents[1] / "AGENTS.md").read_text("utf-8"), re.MULTILINE)
+    told = {layer: set(re.findall(r"\w+", where)) for layer, where in rows if layer in layers.values()}
+    named = {module: module.rpartition(".")[2] for module in layers if module != "sessiondb"}
+    assert [module for module, name in named.items() if name not in told[layers[module]]] == []
+    modules = {path.stem for path in (TOOL.parents[1] / "src" / "sessiondb").iterdir()}
+    assert {name for names in told.values() for name in names} >= modules - {"py", "__pycache__"}

@@ -30,19 +30,13 @@ def _search_command(value: Any) -> str:
     return "history"
 
 
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("true or false")
-    return value
-
-
 KEYS: dict[str, config_file.Check] = {
     "system_prompt": config_file.text,
     "max_turns": config_file.whole,
     "timeout": config_file.seconds,
     "tool_timeout": config_file.seconds,
     "compress_at": config_file.whole,
-    "tools": _flag,
+    "tools": config_file.flag,
     "search_command": _search_command,
 }
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..config import expand_user, home_directory
-from ..config_file import read, seconds, text, whole
+from ..config_file import flag, read, seconds, text, whole
 from ..db import SessionDB
 from .keys import Rules
 from .policy import MODES, Policies, ResetPolicy, last_boundary
@@ -36,12 +36,6 @@ def _one_of(*choices: str) -> Callable[[Any], str]:
         return str(value)
 
     return check
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("true or false")
-    return value
 
 
 def _hour(value: Any) -> int:
@@ -64,7 +58,7 @@ def _zone(value: Any) -> str:
 
 
 _POLICY = {
-    "mode": _one_of(*MODES), "at_hour": _hour, "idle_minutes": _minutes, "notify": _flag, "timezone": _zone,
+    "mode": _one_of(*MODES), "at_hour": _hour, "idle_minutes": _minutes, "notify": flag, "timezone": _zone,
 }  # fmt: skip
 
 
@@ -79,7 +73,7 @@ GATEWAY = {
     "when_busy": _one_of(*WHEN_BUSY),
     "visibility": _one_of(*VISIBILITIES),
     "lease_seconds": seconds,
-    "transcripts": _flag,
+    "transcripts": flag,
     "sessions_dir": text,
     # Those of the process; see `service`.
     "listen": _address,
@@ -100,7 +94,7 @@ def open_router(db: SessionDB, *, env: Mapping[str, str] | None = None, **given:
     for name in _OF_THE_PROCESS:
         gateway.pop(name, None)
     written, directory = gateway.pop("transcripts", True), gateway.pop("sessions_dir", os.path.join(home, "sessions"))
-    rules = {name: file.single(name, _flag) for name in Rules.__slots__}
+    rules = {name: file.single(name, flag) for name in Rules.__slots__}
     options = {
         "rules": Rules(**{name: value for name, value in rules.items() if value is not None}),
         "policies": Policies(

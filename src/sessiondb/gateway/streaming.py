@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from threading import Condition, Thread
 from typing import Any
 
-from ..config_file import Check, seconds, whole
+from ..config_file import Check, flag, seconds, whole
 from .channels.base import Channel, NotDelivered
 from .keys import Source
 from .pieces import pieces
@@ -25,12 +25,6 @@ logger = logging.getLogger("sessiondb.gateway.streaming")
 # A shown change is a comfort; platforms end it when it comes more often.
 _LEAST_INTERVAL = 0.05
 _TYPING = 4.0
-
-
-def flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("true or false")
-    return value
 
 
 def _any_text(value: Any) -> str:

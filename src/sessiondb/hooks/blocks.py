@@ -18,7 +18,3 @@ def without_block(text: str) -> str:
     if begin < 0 or end < 0:
         return text
     return text[:begin] + text[end + len(END) :].removeprefix("\n")
-
-
-def has_block(text: str) -> bool:
-    return without_block(text) != text

@@ -178,7 +178,7 @@ def _user(owner: str, state: dict[str, Any], record: dict[str, Any]) -> Iterator
         return
     # A prompt ends the answer before it.
     yield from _close_answer(owner, state)
-    if _is_note(owner, record):
+    if _is_note(record):
         yield _prompt(owner, record, others, uuid, injected=True)
         return
     others = [_as_typed(block) for block in others]
@@ -210,7 +210,7 @@ def _as_typed(block: dict[str, Any]) -> dict[str, Any]:
     return {**block, "text": f"{told.get('name', '').strip()} {told['args'].strip()}".strip()}
 
 
-def _is_note(owner: str, record: dict[str, Any]) -> bool:
+def _is_note(record: dict[str, Any]) -> bool:
     flags = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "forkedFrom", "isSidechain")
     return any(record.get(flag) for flag in flags) or _by_program(record.get("origin"))
 

@@ -108,7 +108,7 @@ def _read_database(source: Source) -> Iterator[Record]:
                 yield from conversation.message_row(source.path, message, parts)
             if not found and "session_message" in tables.tables():
                 for each in tables.rows("session_message", equal={"session_id": row["id"]}, order=("seq",)):
-                    yield from conversation.unknown_row(source.path, each)
+                    yield from conversation.unknown_row(each)
             yield from conversation.rest()
 
 

@@ -51,7 +51,7 @@ class Conversation:
                 yield Skipped(path, None, f"part {part.get('id')}: not a JSON object")
         yield from self.message({**data, "id": row.get("id")}, found)
 
-    def unknown_row(self, path: Path, row: Mapping[str, Any]) -> Iterator[Record]:
+    def unknown_row(self, row: Mapping[str, Any]) -> Iterator[Record]:
         data = _json(row.get("data"))
         yield from self._begin()
         yield self._made(

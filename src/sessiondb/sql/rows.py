@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
 from ..models import MESSAGE_COLUMNS, SESSION_COLUMNS, MessageRow, SessionRow
 from ..rows import message_row, session_row
-from .driver import Row
+from .driver import Row, Tx
 from .escape import MARK, unescape
+from .filters import marks
 
 SESSION_LIST = ", ".join(SESSION_COLUMNS)
 MESSAGE_LIST = ", ".join(MESSAGE_COLUMNS)
@@ -21,6 +22,7 @@ _OTHER_TEXTS = (
     "codex_reasoning_items", "message_key", "content_type", "provider", "model", "metadata",
 )  # fmt: skip
 _other_texts = itemgetter(*map(MESSAGE_COLUMNS.index, _OTHER_TEXTS))
+_ID_BATCH = 500
 _NOTHING = (None,) * len(_OTHER_TEXTS)
 
 
@@ -75,3 +77,10 @@ def message(row: Row) -> MessageRow:
 
 def messages(rows: Iterable[Row]) -> list[MessageRow]:
     return [message_row(stored_message(row)) for row in rows]
+
+
+def with_ids(tx: Tx, ids: Sequence[int]) -> Iterator[MessageRow]:
+    """The messages that have these ids, in no order."""
+    for start in range(0, len(ids), _ID_BATCH):
+        names, params = marks("id", ids[start : start + _ID_BATCH])
+        yield from messages(tx.rows(f"SELECT {MESSAGE_LIST} FROM messages WHERE id IN ({names})", params))

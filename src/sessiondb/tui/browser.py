@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
-from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 
@@ -15,11 +14,6 @@ from ..errors import SessionDBError
 from .blocks import code_of
 from .changing import Changing
 from .keys import ALL
-
-T = TypeVar("T")
-_ERROR = Style(color="red", bold=True)
-_EMPTY = "No sessions yet: `sessiondb import` brings those of other agents, `sessiondb demo` shows some."
-READ_ONLY = "This store is opened read-only; nothing can be changed here."
 
 
 class Browser(Changing):

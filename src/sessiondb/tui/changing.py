@@ -16,8 +16,6 @@ from .row import Row
 from .talks import Talks
 
 C = TypeVar("C", bound="Changing")
-_ERROR = Style(color="red", bold=True)
-_EMPTY = "No sessions yet: `sessiondb import` brings those of other agents, `sessiondb demo` shows some."
 READ_ONLY = "This store is opened read-only; nothing can be changed here."
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import TypeVar
 
 from rich.style import Style
 from textual.widgets import Input
@@ -14,11 +13,6 @@ from .choice import VIEWS, Choice
 from .list_view import SessionList
 from .pages import Pages
 from .panes import Panes
-
-T = TypeVar("T")
-_ERROR = Style(color="red", bold=True)
-_EMPTY = "No sessions yet: `sessiondb import` brings those of other agents, `sessiondb demo` shows some."
-READ_ONLY = "This store is opened read-only; nothing can be changed here."
 
 
 class Lists(Panes):

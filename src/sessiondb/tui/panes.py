@@ -26,8 +26,6 @@ from .scope import Scope
 
 T = TypeVar("T")
 _ERROR = Style(color="red", bold=True)
-_EMPTY = "No sessions yet: `sessiondb import` brings those of other agents, `sessiondb demo` shows some."
-READ_ONLY = "This store is opened read-only; nothing can be changed here."
 
 
 class Panes(Screen[str]):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
-from typing import TypeVar
 
-from rich.style import Style
 from rich.text import Text
 
 from ..cli.output import count
@@ -16,10 +14,7 @@ from .choice import Choice
 from .lists import Lists
 from .preview import Preview
 
-T = TypeVar("T")
-_ERROR = Style(color="red", bold=True)
 _EMPTY = "No sessions yet: `sessiondb import` brings those of other agents, `sessiondb demo` shows some."
-READ_ONLY = "This store is opened read-only; nothing can be changed here."
 
 
 class Talks(Lists):

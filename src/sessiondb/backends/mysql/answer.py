@@ -14,7 +14,7 @@ from ...search import rank
 from ...search.match import holds, matches
 from ...search.nodes import And, Leaf, Node, Not, Or, Phrase, leaves
 from ...search.query import Query
-from ...search.scan import LOOKED_AT, NOT_ALL_LOOKED_AT, WEIGHED
+from ...search.scan import LOOKED_AT, NOT_ALL_LOOKED_AT, kept
 from ...search.text import words
 from ...sql import rows
 from ...sql.driver import Row, Tx
@@ -76,7 +76,7 @@ class Answer:
         messages_where(self.where, messages)
 
     def found(self, page: Page, order: SearchOrder, now: float) -> Matches:
-        size = _wanted(page, order)
+        size = kept(page, order)
         if self.query.looks_at_rows and size is not None:
             size = max(size, LOOKED_AT)
         hits = self._whole(order, size)
@@ -318,11 +318,7 @@ class Answer:
         return [Match(messages[hit.id], _score(hit, now)) for hit in hits if hit.id in messages]
 
     def _messages(self, hits: list[Hit]) -> Iterator[MessageRow]:
-        for start in range(0, len(hits), 500):
-            names, params = marks("id", [hit.id for hit in hits[start : start + 500]])
-            yield from rows.messages(
-                self.tx.rows(f"SELECT {rows.MESSAGE_LIST} FROM messages WHERE id IN ({names})", params)
-            )
+        return rows.with_ids(self.tx, [hit.id for hit in hits])
 
 
 def _hits(found: Sequence[Row]) -> list[Hit]:
@@ -350,13 +346,6 @@ def _worth(counts: Row, rarities: Sequence[float]) -> float:
     length, *times = counts
     found = (body + rank.EXTRA_WEIGHT * extra for body, extra in zip(times[::2], times[1::2], strict=True))
     return sum(rank.frequency(each, length) * rarity for each, rarity in zip(found, rarities, strict=True))
-
-
-def _wanted(page: Page, order: SearchOrder) -> int | None:
-    if page.limit is None:
-        return None
-    end = page.offset + page.limit
-    return max(end, WEIGHED) if order == "relevance" else end
 
 
 def _score(hit: Hit, now: float) -> float:

@@ -14,7 +14,6 @@ from .dialect import quoted
 from .schema import preparations
 
 Wish = Literal["auto", "on", "off"]
-WISHES: tuple[Wish, ...] = ("auto", "on", "off")
 
 # The words of a vector, each between quotes.
 TEXT = "CAST(strip(t.tsv) AS TEXT)"

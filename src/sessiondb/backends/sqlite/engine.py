@@ -132,7 +132,7 @@ class Engine:
         # PASSIVE never waits for readers: a stuck browser must not stall the gateway.
         try:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-            if _size(self.path + "-wal") > LARGE_WAL_BYTES:
+            if files.size(self.path + "-wal") > LARGE_WAL_BYTES:
                 self._restart_wal(connection)
         except apsw.Error as exc:
             # The messages are safe in the WAL; a disk that is full now may have room at the next checkpoint.
@@ -272,10 +272,3 @@ os.register_at_fork(after_in_child=_after_fork_in_child)
 def _journal_mode(tx: Tx) -> object:
     found = tx.row("PRAGMA journal_mode")
     return found[0] if found else None
-
-
-def _size(path: str) -> int:
-    try:
-        return os.path.getsize(path)
-    except FileNotFoundError:
-        return 0

@@ -52,6 +52,14 @@ def identity(path: str) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
+def size(path: str) -> int:
+    """In bytes; 0 where there is none."""
+    try:
+        return os.path.getsize(path)
+    except FileNotFoundError:
+        return 0
+
+
 @contextmanager
 def creation_lock(path: str, deadline: float) -> Iterator[None]:
     """One process at a time creates or upgrades a store; raises Busy at the deadline."""

@@ -13,7 +13,7 @@ from ...provider import Change, Features
 from ...sql.driver import Driver, Tx
 from ...sql.provider import SQLProvider
 from ...values import replace
-from . import mounts, schema, store
+from . import files, mounts, schema, store
 from .connection import OLDEST_SQLITE, has_checksums, sqlite_version
 from .engine import Engine, Options
 
@@ -165,12 +165,12 @@ class SQLiteProvider(SQLProvider):
         self.driver.engine.searcher().index(tick)
 
     def size_bytes(self) -> int:
-        return sum(_size(f"{self.path}{suffix}") for suffix in ("", "-wal")) + self.index_bytes()
+        return sum(files.size(f"{self.path}{suffix}") for suffix in ("", "-wal")) + self.index_bytes()
 
     def index_bytes(self) -> int:
         from .index.files import generations
 
-        return sum(_size(path) + _size(f"{path}-wal") for _, path in generations(self.path or ""))
+        return sum(files.size(path) + files.size(f"{path}-wal") for _, path in generations(self.path or ""))
 
     def large_texts(self) -> dict[str, Any] | None:
         return self.driver.read(_large_texts)
@@ -188,7 +188,7 @@ class SQLiteProvider(SQLProvider):
             "checksums": has_checksums(self.path or ""),
             "filesystem": mounts.filesystem(self.path or ""),
             "size_bytes": self.size_bytes(),
-            "wal_bytes": _size(f"{self.path}-wal"),
+            "wal_bytes": files.size(f"{self.path}-wal"),
             "index_lag": self._index_lag(),
         }
 
@@ -198,13 +198,6 @@ class SQLiteProvider(SQLProvider):
 
         found = inspected(self.path or "", lambda sql, values: self.driver.read(lambda tx: _number(tx, sql)))
         return None if found is None else found.lag
-
-
-def _size(path: str) -> int:
-    try:
-        return os.path.getsize(path)
-    except FileNotFoundError:
-        return 0
 
 
 def _number(tx: Tx, sql: str) -> int:

@@ -17,7 +17,7 @@ from ....search import rank
 from ....search.match import matches
 from ....search.nodes import Leaf, Node, leaves
 from ....search.query import Query
-from ....search.scan import LOOKED_AT, NOT_ALL_LOOKED_AT, WEIGHED
+from ....search.scan import LOOKED_AT, NOT_ALL_LOOKED_AT, kept
 from ....search.text import words
 from ....sql import rows
 from ....sql.driver import Row, Tx
@@ -88,7 +88,7 @@ class Answer:
         self.everywhere = Stretch(0, self.newest) if where.ids is None else self._stretch_of(where.ids)
 
     def found(self, page: Page, order: SearchOrder, now: float) -> Matches:
-        size = _wanted(page, order)
+        size = kept(page, order)
         if self.query.looks_at_rows and size is not None:
             size = max(size, LOOKED_AT)
         whole, shares = self._sampled()
@@ -338,11 +338,7 @@ class Answer:
         return [Match(messages[hit.id], _score(hit, now)) for hit in hits if hit.id in messages]
 
     def _messages(self, hits: list[Hit]) -> Iterator[MessageRow]:
-        for start in range(0, len(hits), 500):
-            names, params = marks("id", [hit.id for hit in hits[start : start + 500]])
-            yield from rows.messages(
-                self.tx.rows(f"SELECT {rows.MESSAGE_LIST} FROM messages WHERE id IN ({names})", params)
-            )
+        return rows.with_ids(self.tx, [hit.id for hit in hits])
 
 
 @lru_cache(maxsize=4096)
@@ -374,13 +370,6 @@ def _joined(rows: Sequence[Row]) -> list[Row]:
 def _added(one: float, other: float) -> float:
     times = min(_times(one) + _times(other), len(_RANK_OF) - 1)
     return _RANK_OF[times] / _RANK_UNIT
-
-
-def _wanted(page: Page, order: SearchOrder) -> int | None:
-    if page.limit is None:
-        return None
-    end = page.offset + page.limit
-    return max(end, WEIGHED) if order == "relevance" else end
 
 
 def _estimated(hits: list[Hit], size: int | None, newest: int) -> int:

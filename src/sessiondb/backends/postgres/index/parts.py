@@ -22,7 +22,7 @@ from ....search.modes import TimeIsUp
 from ....search.nodes import Term
 from ....sql import rows
 from ....sql.driver import Tx
-from ....sql.filters import marks, messages_where, sessions_where
+from ....sql.filters import messages_where, sessions_where
 from ..trigrams import CUT, TEXT
 from . import tsquery
 
@@ -190,7 +190,5 @@ def _ids(tx: Tx, found: Condition, wanted: Wanted, last: int) -> list[int]:
 
 
 def _messages(tx: Tx, ids: Sequence[int]) -> list[MessageRow]:
-    names, params = marks("id", ids)
-    found = rows.messages(tx.rows(f"SELECT {rows.MESSAGE_LIST} FROM messages WHERE id IN ({names})", params))
     places = {each: place for place, each in enumerate(ids)}
-    return sorted(found, key=lambda message: places[message["id"]])
+    return sorted(rows.with_ids(tx, ids), key=lambda message: places[message["id"]])

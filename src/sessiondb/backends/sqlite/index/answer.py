@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from ....models import Filter, Match, Matches, MessageFilter, MessageRow, Page, SearchOrder
+from ....models import Filter, Match, Matches, MessageFilter, Page, SearchOrder
 from ....search import rank
 from ....search.nodes import And, Leaf, Phrase, Term
 from ....search.query import Query
@@ -25,7 +25,6 @@ ESTIMATED_FROM = 200
 # What a prefix is taken to be worth: counting all words that start so would cost more than the search.
 PREFIX_SHARE = 0.01
 # SQLite takes no more parameters.
-ID_BATCH = 500
 
 _EVERYTHING, _VISIBLE = Filter(), MessageFilter()
 
@@ -208,7 +207,9 @@ class Answer:
             found = [row for row in found if row[0] not in stale]
         if self.query.looks_at_rows:
             self.looked_at += len(found)
-            admitted = {row["id"] for row in self._messages([row[0] for row in found]) if self.query.admits(row)}
+            admitted = {
+                row["id"] for row in rows.with_ids(self.tx, [row[0] for row in found]) if self.query.admits(row)
+            }
             found = [row for row in found if row[0] in admitted]
         return found
 
@@ -268,16 +269,9 @@ class Answer:
     # --- rows ---
 
     def _page(self, hits: Sequence[Hit]) -> list[Match]:
-        messages = {message["id"]: message for message in self._messages([hit.id for hit in hits])}
+        messages = {message["id"]: message for message in rows.with_ids(self.tx, [hit.id for hit in hits])}
         share = self._rarities()[0] if self.alone else 1.0
         return [Match(messages[hit.id], hit.score * share) for hit in hits if hit.id in messages]
-
-    def _messages(self, ids: Sequence[int]) -> Iterator[MessageRow]:
-        for start in range(0, len(ids), ID_BATCH):
-            names, params = marks("id", ids[start : start + ID_BATCH])
-            yield from rows.messages(
-                self.tx.rows(f"SELECT {rows.MESSAGE_LIST} FROM messages WHERE id IN ({names})", params)
-            )
 
 
 def newest(matching: Callable[[Bounds, int, bool], list[Row]], bounds: Bounds, limit: int) -> list[Row]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import apsw
 
 from ....search import analyze
 from ..connection import uri, vfs_of
+from ..files import identity
 from . import catchup, files, fts5, merging, seal, snapshot
 from .snapshot import Snapshot
 
@@ -30,7 +30,7 @@ class Generation:
         self.path = path
         self.engine = engine
         self.read_only = engine.options.read_only
-        self.file = _identity(path)
+        self.file = identity(path)
         self.connection = files.opened(path, read_only=self.read_only)
         self.note = seal.Note(path)
         try:
@@ -68,7 +68,7 @@ class Generation:
     def is_there(self) -> bool:
         """Whether the file is still where it was opened; others remove it when it is damaged."""
         try:
-            return _identity(self.path) == self.file
+            return identity(self.path) == self.file
         except FileNotFoundError:
             return False
 
@@ -120,8 +120,3 @@ def begun(engine: Engine, number: int) -> str:
     last_change = engine.read(lambda tx: tx.row(LAST_CHANGE)) or (0,)
     files.created(path, store_id(engine), analyze.VERSION, int(last_change[0]))
     return path
-
-
-def _identity(path: str) -> tuple[int, int]:
-    found = os.stat(path)
-    return found.st_dev, found.st_ino

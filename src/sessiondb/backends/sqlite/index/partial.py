@@ -171,7 +171,7 @@ class Partial(Answer):
         rare = [number for number in range(len(self.parts)) if number not in known]
         seeds = {each for number in rare for each in found[number]}
         if len(seeds) <= READ:
-            held = {message["id"]: held_parts(message, self.parts) for message in self._messages(sorted(seeds))}
+            held = {message["id"]: held_parts(message, self.parts) for message in rows.with_ids(self.tx, sorted(seeds))}
         else:
             held = self._beside(rare, common)
         if len(common) > 1 and not any(found[number] for number in rare if not isinstance(self.parts[number], And)):

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from . import wal
 
 MAGIC = b"SQLite format 3\0"
-FREE, BTREE_ROOT, BTREE = 2, 1, 5
+FREE = 2
 _LOCK_BYTE = 0x40000000
 _TREE_TYPES = (0x02, 0x05, 0x0A, 0x0D)
 

@@ -92,12 +92,12 @@ def _parsed(data: bytes, page_size: int | None) -> Log:
     order = ">" if header[0] == _MAGIC[1] else "<"
     sound = header[0] in _MAGIC and _sums(data[:24], (0, 0), order) == header[6:8]
     size = header[2] if sound else (page_size or 4096)
-    salts = header[4:6] if sound else _usual_salts(data, size)
+    salts = header[4:6] if sound else _usual_salts(data)
     start = header[6:8] if sound else None
     return Log(size, salts, sound, tuple(_frames(data, size, salts, start, order)))
 
 
-def _usual_salts(data: bytes, page_size: int) -> Sums:
+def _usual_salts(data: bytes) -> Sums:
     """The salts of the newest generation when the header is lost: those of the first frame."""
     if len(data) < 32 + _FRAME.size:
         return 0, 0
