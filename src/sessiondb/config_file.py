@@ -74,7 +74,7 @@ def flag(value: Any) -> bool:
     return words[str(value).lower()]
 
 
-def _count_or_off(value: Any) -> int | None:
+def count_or_off(value: Any) -> int | None:
     # YAML reads `off` as false.
     if value is False or str(value).lower() == "off":
         return None
@@ -114,7 +114,7 @@ KEYS: dict[str, dict[str, Check]] = {
         "read_dsn": text,
         "schema": text,
         "synchronous_commit": _synchronous_commit,
-        "prepare_threshold": _count_or_off,
+        "prepare_threshold": count_or_off,
         "trigrams": _trigrams,
     },
     "mysql": _SERVER,

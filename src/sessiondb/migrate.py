@@ -353,11 +353,10 @@ class Move:
     def _leave_homeless(self) -> None:
         self.summary.notes += self.source.left_out()
         for row in self.source.unreadable_sessions():
-            self.quarantine.put("session", str(row["id"]), "it cannot be read", row)
+            self.quarantine.put("session", str(row["id"]), row.get("refused") or "it cannot be read", row)
         for row in self.source.homeless():
-            self.quarantine.put(
-                "message", f"message {row['id']}", f"its session {row['session_id']!r} is not there", row
-            )
+            reason = row.get("refused") or f"its session {row['session_id']!r} is not there"
+            self.quarantine.put("message", f"message {row['id']}", reason, row)
 
     def _count_index(self) -> None:
         if not self._expected:

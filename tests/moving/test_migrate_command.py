@@ -122,6 +122,28 @@ def test_children_are_what_their_marks_say_and_pins_stay(tmp_path: Path) -> None
         assert (db.get_session("loose") or {})["pinned_at"] == 150.0
 
 
+def test_rows_of_the_original_with_times_that_are_none_are_listed_with_their_reasons(tmp_path: Path) -> None:
+    path = of_version(tmp_path / "state.db", 22)
+    connection = apsw.Connection(str(path))
+    connection.execute("UPDATE messages SET timestamp = 'yesterday' WHERE id = 1")
+    connection.execute("UPDATE messages SET content = x'00ff' WHERE id = 4")
+    connection.execute("UPDATE sessions SET started_at = 'long ago' WHERE id = 'loose'")
+    connection.close()
+    for target in (("--dry-run",), ("--quarantine", str(tmp_path / "bad.jsonl"))):
+        done = run("--from", path, "--to", tmp_path / "new.db", "--json", *target, home=tmp_path)
+        told = json.loads(done.stdout)
+        assert (done.returncode, told["sessions"], told["messages"]) == (6, 3, 2)
+        assert told["quarantine_reasons"] == [
+            "old position 2: its content is not text but bytes",
+            "loose: started_at must be epoch seconds, not 'long ago'",
+            "message 1: its time is 'yesterday'",
+            "message 2: its session 'loose' is not there",
+        ]
+    assert len((tmp_path / "bad.jsonl").read_text().splitlines()) == 4
+    with SessionDB(tmp_path / "new.db") as db:
+        assert db.verify().ok
+
+
 def test_what_is_kept_beside_conversations_is_told_and_prompts_are_found(tmp_path: Path) -> None:
     path = of_version(tmp_path / "state.db", 22)
     connection = apsw.Connection(str(path))

@@ -86,7 +86,7 @@ class TestTheDoor:
         [
             {"schema": ""}, {"schema": "x" * 64}, {"schema": 1}, {"synchronous_commit": "maybe"}, {"pool_size": 0},
             {"pool_size": "ten"}, {"max_overflow": -1}, {"max_overflow": None}, {"deadline": "soon"}, {"deadline": 0},
-            {"deadline": float("nan")},
+            {"deadline": float("nan")}, {"prepare_threshold": "often"}, {"prepare_threshold": -1}, {"pool": 3},
         ],
     )  # fmt: skip
     def test_a_bad_option_is_refused_by_name(self, postgres: PostgreSQL, option: dict[str, Any]) -> None:
@@ -221,6 +221,10 @@ class TestPools:
             db = opened(dsn="", pool=pool)
         with pytest.raises(Closed, match="pool"):
             db.session_count()
+
+    def test_a_pool_that_is_not_open_yet_is_told(self, options: dict[str, Any]) -> None:
+        with pytest.raises(Closed, match="not open yet"):
+            PostgreSQLProvider().initialize(pool=ConnectionPool(options["dsn"], open=False), schema=options["schema"])
 
     def test_settings_reach_the_server(self, opened: Open) -> None:
         assert opened(synchronous_commit="off").health()["synchronous_commit"] == "off"

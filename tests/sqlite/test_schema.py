@@ -67,6 +67,16 @@ class TestUpgrade:
             report = db.verify()
             assert (report.ok, report.not_adopted, report.messages) == (True, 0, 5)
 
+    def test_a_time_that_is_none_stops_nobody(self, tmp_path: Path, version: int) -> None:
+        path = build(tmp_path / "state.db", version)
+        connection = apsw.Connection(str(path))
+        connection.execute("UPDATE messages SET timestamp = 'yesterday' WHERE id IN (1, 2)")
+        connection.close()
+        with SessionDB(path) as db:
+            assert [m["seq"] for m in db.get_messages("old")] == [1, 2, 3]
+            assert {row["id"]: row["last_active"] for row in db.search_sessions()}["old"] == 102.0
+            assert (db.verify().ok, db.verify().not_adopted) == (True, 0)
+
     def test_lineage_is_understood(self, tmp_path: Path, version: int) -> None:
         with SessionDB(build(tmp_path / "state.db", version)) as db:
             assert db.get_compression_tip("old") == "next"

@@ -1,10 +1,10 @@
-"""How many connections a server may be asked for, and how long anybody waits: options that every server has."""
+"""How many connections a server may be asked for, and how long anybody waits: as numbers, or refused by name."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..config_file import seconds, whole
+from ..config_file import Check, seconds, whole
 from ..errors import Invalid
 
 
@@ -16,19 +16,20 @@ class Limits(NamedTuple):
 
 def limits(pool_size: Any, max_overflow: Any, deadline: Any) -> Limits:
     """The options as numbers. Raises Invalid."""
-    checked = Limits(
-        _checked("pool_size", whole, pool_size),
-        _checked("max_overflow", whole, max_overflow),
-        _checked("deadline", seconds, deadline),
+    found = Limits(
+        checked("pool_size", whole, pool_size),
+        checked("max_overflow", whole, max_overflow),
+        checked("deadline", seconds, deadline),
     )
-    if not checked.pool_size:
+    if not found.pool_size:
         raise Invalid("pool_size must be at least 1: without a connection nothing can be asked")
-    if not checked.deadline:
+    if not found.deadline:
         raise Invalid("deadline must be more than 0 seconds: a connection alone takes some time")
-    return checked
+    return found
 
 
-def _checked(name: str, check: Any, value: Any) -> Any:
+def checked(name: str, check: Check, value: Any) -> Any:
+    """An option as config.yaml would read it. Raises Invalid."""
     try:
         return check(value)
     except ValueError as exc:

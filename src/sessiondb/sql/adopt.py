@@ -81,11 +81,13 @@ def adopt(tx: Tx, session_id: str) -> int:
 
 
 def _settled(session_id: str, rows: list[dict[str, Any]], last_seq: int, total: int) -> dict[str, Any]:
+    # Older code stored what it was given; a time that is none must not stop the others.
+    times = [row["timestamp"] for row in rows if isinstance(row["timestamp"], int | float)]
     return {
         "session_id": session_id,
         "ledger": total,
         "last_seq": last_seq,
-        "last_active": max(row["timestamp"] for row in rows),
+        "last_active": max(times, default=0.0),
         "last_message_id": rows[-1]["id"],
     }
 

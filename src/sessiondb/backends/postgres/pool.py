@@ -154,7 +154,7 @@ class Pools:
         except PoolTimeout:
             refusals = pool.get_stats().get("connections_errors", 0) - failed
         except PoolClosed:
-            raise errors.Closed("the pool of connections is closed; open the store again") from None
+            raise errors.Closed("the pool of connections is closed, or not open yet; open it, then the store") from None
         if refusals:
             raise errors.ConnectionLost(f"{self.place} cannot be reached; check that it runs, then use the same handle")
         raise errors.Busy(

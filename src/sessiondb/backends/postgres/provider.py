@@ -12,13 +12,14 @@ from urllib.parse import quote
 
 from ... import errors
 from ...config import home_directory
+from ...config_file import count_or_off
 from ...models import Draft, Filter, Matches, MessageFilter, Page, SearchOrder, TextMode
 from ...provider import Features
 from ...sql import appends
 from ...sql.driver import Driver, Tx
 from ...sql.provider import SQLProvider
 from ...sql.trash import TrashPrimitives
-from ..limits import limits
+from ..limits import checked, limits
 from .replica import Routed, lists_on_replica
 
 if TYPE_CHECKING:
@@ -125,7 +126,10 @@ class PostgreSQLProvider(SQLProvider):
             raise errors.Invalid(f"trigrams must be one of {', '.join(_TRIGRAMS)}, not {trigrams!r}")
         self._trigrams = trigrams
         most = limits(pool_size, max_overflow, deadline)
-        options = Options(dsn, schema, *most, synchronous_commit, prepare_threshold, read_only)
+        threshold = checked(
+            "prepare_threshold", count_or_off, "off" if prepare_threshold is None else prepare_threshold
+        )
+        options = Options(dsn, schema, *most, synchronous_commit, threshold, read_only)
         self.media_directory = media_directory or os.path.join(home_directory(os.environ), "media", quote(schema, ""))
         self._engine = self.driver = self._opened(options, pool, upgrade and not read_only, trigrams)
         self._index_put_off = True
@@ -142,6 +146,8 @@ class PostgreSQLProvider(SQLProvider):
             if not options.dsn:
                 raise errors.Invalid("PostgreSQL needs a dsn (postgresql://user:password@host/database) or a pool")
             options = replace(options, dsn=parsed(options.dsn))
+        elif not hasattr(pool, "getconn"):
+            raise errors.Invalid(f"pool must be a psycopg_pool.ConnectionPool, not {type(pool).__name__}")
         indexed = prepare(options, pool, upgrade=upgrade, wish=trigrams)
         self.features = replace(type(self).features, indexed_text_search=indexed)
         return Engine(options, pool)

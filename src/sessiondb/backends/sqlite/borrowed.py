@@ -18,6 +18,7 @@ from ... import errors, jsontext
 from ...importers import hermes_rows
 from ...models import MESSAGE_COLUMNS, SESSION_COLUMNS, TOKEN_COLUMNS
 from ...moving import Row
+from ...quarantine import bad_session
 from ...sql.driver import Tx
 from . import schema
 from .connection import VFS_NAME
@@ -221,7 +222,12 @@ def _add_sessions(tx: Tx, rows: list[Row]) -> list[Row]:
         try:
             if "unreadable" in row:
                 raise errors.Invalid(row["unreadable"])
-            _insert(tx, "sessions", _session(row))
+            values = _session(row)
+            reason = bad_session(values)
+            if reason is None:
+                _insert(tx, "sessions", values)
+            else:
+                refused.append({**row, "refused": reason})
         except (apsw.ConstraintError, errors.Invalid):
             refused.append({"id": None, **row})
     return refused
@@ -255,6 +261,9 @@ def _add_messages(tx: Tx, rows: list[Row]) -> list[Row]:
         try:
             if "unreadable" in row:
                 raise errors.Invalid(row["unreadable"])
+            if not isinstance(row["timestamp"], int | float):
+                refused.append({**row, "refused": f"its time is {row['timestamp']!r}"})
+                continue
             values = _ours(row, MESSAGE_COLUMNS)
             values |= {
                 "active": 1 if values["active"] is None else values["active"],
