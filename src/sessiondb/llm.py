@@ -27,6 +27,12 @@ KEYS: dict[str, config_file.Check] = {
     "retries": config_file.whole,
 }
 
+_HINTS = {
+    401: " (is llm.api_key right?)",
+    403: " (is llm.api_key right?)",
+    404: " (are llm.base_url and llm.model right?)",
+}
+
 
 class NoAnswer(Unavailable):
     """The endpoint did not answer in time, failed, or said nothing of use."""
@@ -129,7 +135,7 @@ def reason(error: Exception) -> str:
     cause = error.__cause__
     kind = type(error).__name__
     if status is not None:
-        return f"status {status}"
+        return f"status {status}{_HINTS.get(status, '')}"
     if isinstance(error, ValueError):
         return "what came is no JSON"
     if kind == "APIError":

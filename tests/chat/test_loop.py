@@ -157,7 +157,9 @@ class TestTrouble:
         ("trouble", "told"),
         [
             ({"status": 500, "body": b"{}"}, "status 500"),
-            ({"status": 401, "body": b"{}"}, "status 401"),
+            ({"status": 401, "body": b"{}"}, "status 401 (is llm.api_key right?)"),
+            ({"status": 404, "body": b"{}"}, "status 404 (are llm.base_url and llm.model right?)"),
+            ({"status": 400, "body": b"{}"}, "status 400 (if the model knows no tools, set chat.tools: false)"),
             ({"body": b"<html>hello</html>"}, "no stream of an answer"),
             ({"body": b"data: {nonsense\n\n"}, "did not answer"),
             ({"delay": 2.0}, "APITimeoutError"),

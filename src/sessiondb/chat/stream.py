@@ -121,7 +121,7 @@ def ask(
                 meanwhile()
                 continue
             elif isinstance(piece, Exception):
-                answer.fail(_told(endpoint, piece))
+                answer.fail(_told(endpoint, piece, bool(tools)))
             else:
                 if said := answer.take(piece):
                     text(said)
@@ -133,8 +133,13 @@ def ask(
     return answer
 
 
-def _told(endpoint: Endpoint, error: Exception) -> str:
-    return str(error) if isinstance(error, NoAnswer) else f"{endpoint.place} did not answer: {reason(error)}"
+def _told(endpoint: Endpoint, error: Exception, with_tools: bool) -> str:
+    if isinstance(error, NoAnswer):
+        return str(error)
+    # What an endpoint says of it is not shown, because it may quote the conversation.
+    refused = with_tools and getattr(error, "status_code", None) in (400, 422)
+    hint = " (if the model knows no tools, set chat.tools: false)" if refused else ""
+    return f"{endpoint.place} did not answer: {reason(error)}{hint}"
 
 
 class _Reader:
