@@ -149,7 +149,7 @@ def give_title(db: SessionDB, session_id: str, endpoint: Endpoint | None = None)
 
 
 def _by_model(endpoint: Endpoint, prompt: str, answer: str) -> str | None:
-    said = redact(f"Person: {prompt[:_SHOWN]}\n\nAssistant: {answer[:_SHOWN]}")
+    said = f"Person: {redact(prompt)[:_SHOWN]}\n\nAssistant: {redact(answer)[:_SHOWN]}"
     messages = [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": said}]
     try:
         return from_answer(endpoint.complete(messages, max_tokens=500))

@@ -117,6 +117,16 @@ class TestSummaries:
         assert len(endpoint.requests) == 2
         assert secret not in str(endpoint.requests)
 
+    def test_no_half_of_a_credential_is_left_where_a_conversation_is_cut(
+        self, db: SessionDB, tell: Tell, endpoint: ChatEndpoint
+    ) -> None:
+        secret = "ghp_" + "a1B2" * 9
+        tell("a", "port 8443 " + "x" * (LONGEST_TRANSCRIPT - 50) + " " + secret + " y" * 1000)
+        self.found(db, endpoint)
+        sent = endpoint.requests[0]["messages"][1]["content"]
+        assert "later conversation left out" in sent
+        assert secret[:12] not in sent
+
     def test_a_conversation_does_not_break_out_of_its_quotation(
         self, db: SessionDB, tell: Tell, endpoint: ChatEndpoint
     ) -> None:
@@ -255,6 +265,14 @@ class TestTitles:
         endpoint.reply = slow
         assert give_title(db, "a", endpoint.endpoint()) is None
         assert (db.get_session_title("a"), db.get_session("a")["title_source"]) == ("mine", "user")
+
+    def test_no_half_of_a_credential_is_sent_for_a_title(
+        self, db: SessionDB, tell: Tell, endpoint: ChatEndpoint
+    ) -> None:
+        secret = "ghp_" + "a1B2" * 9
+        tell("a", "why? " + "x" * 1480 + " " + secret, "because")
+        give_title(db, "a", endpoint.endpoint())
+        assert secret[:10] not in str(endpoint.requests)
 
     def test_two_sessions_with_one_topic_get_numbers(self, db: SessionDB, tell: Tell) -> None:
         tell("a", "same words", "yes")

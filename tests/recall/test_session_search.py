@@ -77,6 +77,23 @@ class TestDiscover:
         (found,) = session_search(db, {"query": "wireguard"})["results"]
         assert (found["hit"]["matched"], found["hit"]["message_id"]) == ("title", told[0])
 
+    def test_a_title_is_marked_where_a_message_has_the_words_too(self, db: SessionDB, tell: Tell) -> None:
+        tell("a", "the wireguard tunnel is slow")
+        tell("b", "wireguard again")
+        db.set_session_title("a", "wireguard tunnel")
+        found = session_search(db, {"query": "wireguard"})["results"]
+        marked = {each["session_id"]: each.get("title_matched", False) for each in found}
+        assert marked == {"a": True, "b": False}
+
+    def test_a_conversation_was_last_active_in_its_newest_part(self, db: SessionDB, tell: Tell) -> None:
+        tell("a", "the port is 8443", age=20 * DAY)
+        following = db.rotate_session("a", new_id="a-2")
+        db.append_message(following, "user", "is it 8443 still?", timestamp=db._clock())
+        for arguments in ({"query": "still 8443"}, {}):
+            (found,) = session_search(db, arguments)["results"]
+            assert (found["session_id"], found["latest_session_id"]) == ("a", "a-2")
+            assert found["last_active"] > found["when"]
+
     def test_partial_matches_are_marked(self, db: SessionDB, tell: Tell) -> None:
         tell("a", "wireguard needs an mtu")
         (found,) = session_search(db, {"query": "wireguard zebra"})["results"]

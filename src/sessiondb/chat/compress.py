@@ -130,7 +130,7 @@ def _by_model(rows: Sequence[MessageRow], endpoint: Endpoint) -> str:
     earlier = [readable(row) for row in rows if _is_summary(row)]
     told = "\n\n".join([*earlier, transcript(row for row in rows if not _is_summary(row))])
     # The end counts more: that is where the conversation goes on.
-    shown = redact(told[-_LONGEST_TRANSCRIPT:])
+    shown = redact(told)[-_LONGEST_TRANSCRIPT:]
     asked = [
         {"role": "system", "content": INSTRUCTIONS},
         {"role": "user", "content": enclosed("conversation", shown)},

@@ -296,15 +296,19 @@ def recent(
     """The conversations last spoken in, each once; people's before machines'."""
     lineages = _Lineages(db, exclude_session)
     scope = replace(where or Filter(), active_since=since, active_until=until)
-    found: dict[str, str] = {}
+    found: dict[str, ListedSession] = {}
     for automated in (False, True):
         for row in _by_activity(db, scope):
             if len(found) == limit:
                 break
             if rank.automated(row["source"]) == automated and not lineages.excluded(row["id"]):
-                found.setdefault(lineages.root(row["id"]), row["id"])
-    conversations = (_conversation(db, root, (), [], latest) for root, latest in found.items())
-    return [each for each in conversations if each]
+                found.setdefault(lineages.root(row["id"]), row)
+    conversations = (_conversation(db, root, (), []) for root in found)
+    return [
+        {**each, "latest_session_id": latest["id"], "last_active": latest["last_active"]}
+        for each, latest in zip(conversations, found.values(), strict=True)
+        if each
+    ]
 
 
 class _Lineages:
@@ -333,23 +337,24 @@ def _by_activity(db: SessionDB, where: Filter) -> Iterator[ListedSession]:
 
 
 def _conversation(
-    db: SessionDB, root: str, hits: Sequence[Mapping[str, Any]], windows: list[Window], latest: str | None = None
+    db: SessionDB, root: str, hits: Sequence[Mapping[str, Any]], windows: list[Window]
 ) -> RecalledSession | None:
     """None when the root was deleted meanwhile."""
     rows = db.provider.list_sessions(Filter(ids=(root,)), Page(1), "started")
-    return (
-        None
-        if not rows
-        else {
-            "session_id": root,
-            "latest_session_id": latest or hits[0]["session_id"],
-            "title": rows[0]["title"],
-            "source": rows[0]["source"],
-            "started_at": rows[0]["started_at"],
-            "last_active": rows[0]["last_active"],
-            "message_count": rows[0]["message_count"],
-            "preview": rows[0]["preview"],
-            "hits": list(hits),
-            "windows": windows,
-        }
-    )
+    if not rows:
+        return None
+    # The root may have ended long before what was found in its continuation.
+    known = (rows[0]["last_active"], *(hit.get("timestamp") for hit in hits))
+    active = [moment for moment in known if moment is not None]
+    return {
+        "session_id": root,
+        "latest_session_id": hits[0]["session_id"] if hits else root,
+        "title": rows[0]["title"],
+        "source": rows[0]["source"],
+        "started_at": rows[0]["started_at"],
+        "last_active": max(active, default=None),
+        "message_count": rows[0]["message_count"],
+        "preview": rows[0]["preview"],
+        "hits": list(hits),
+        "windows": windows,
+    }

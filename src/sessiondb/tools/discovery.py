@@ -160,6 +160,7 @@ class _Result:
         window = self._window(best, detail)
         return {
             **_session(self.db, self.found),
+            **({"title_matched": True} if any(hit.get("matched") == "title" for hit in self.found["hits"]) else {}),
             "hit": self._hit(best),
             "messages": entries.messages(window, detail.text, {best["id"]: best["snippet"]}),
             **self._bookends(best["session_id"], window, detail),

@@ -58,7 +58,8 @@ class Summaries:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _summary(self, query: str, text: str) -> str:
-        shown = redact(centred(text, query, LONGEST_TRANSCRIPT))
+        # Cut first, half a credential could be left at an end, known to nobody as one.
+        shown = centred(redact(text), query, LONGEST_TRANSCRIPT)
         question = f"What is wanted: {query}\n\n{enclosed('conversation', shown)}"
         messages = [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": question}]
         return self.endpoint.complete(messages, max_tokens=2000)
