@@ -107,7 +107,7 @@ class Field:
             (hit,) = hits
             own_worth = sum(self.worths[hit.id])
             score = own_worth * (1 + self.tuning.session) + self.bonus.get(hit.id, 0.0)
-            yield hit.id, score * recency(now - hit.timestamp, self.tuning)
+            yield hit.id, score * recency(_age(hit, now), self.tuning)
             return
         own = {hit.seq: sum(self.worths[hit.id]) for hit in hits}
         said = self.tuning.session * self._said(hits)
@@ -115,7 +115,7 @@ class Field:
             score = own[hit.seq] + self.bonus.get(hit.id, 0.0) + said
             if len(own) > 1:
                 score += self.tuning.neighbours * self._beside(own, hit.seq)
-            yield hit.id, score * recency(now - hit.timestamp, self.tuning)
+            yield hit.id, score * recency(_age(hit, now), self.tuning)
 
     def _said(self, hits: Sequence[Candidate]) -> float:
         """What the conversation as a whole is worth: for each thing its best message, or the title."""
@@ -128,3 +128,8 @@ class Field:
         """What the neighbours are worth, the nearer the more."""
         reach = range(1, self.tuning.reach + 1)
         return sum([(own.get(seq - far, 0.0) + own.get(seq + far, 0.0)) / far for far in reach])
+
+
+def _age(hit: Candidate, now: float) -> float:
+    """Rows of other programs may have a time that is no number; they count as old."""
+    return now - (hit.timestamp if isinstance(hit.timestamp, int | float) else 0.0)
