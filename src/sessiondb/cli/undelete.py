@@ -33,12 +33,9 @@ def command(db: SessionDB, sessions: Sequence[str], new_id: str | None, new_titl
     back = []
     for row in found:
         restored = db.restore_deleted(row["id"], new_id=new_id, new_title=new_title)
-        back.append({"id": restored, "title": db.get_session_title(restored)})
+        title = db.get_session_title(restored)
+        back.append({"id": restored, "title": title})
         if not form:
-            _tell(**back[-1])
+            output.say(f"{restored} is back" + (f": {title}." if title else "."))
     if form:
         answers.give(form, "undelete", {**back[0], "sessions": back}, records="sessions")
-
-
-def _tell(id: str, title: str | None) -> None:
-    output.say(f"{id} is back" + (f": {title}." if title else "."))
