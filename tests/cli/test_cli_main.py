@@ -56,6 +56,8 @@ def test_every_command_explains_itself_with_an_example(run, name: str) -> None:
         (["list", "--limit", "many"], "'--limit'"),
         (["list", "--limit", "0"], "'--limit'"),
         (["show"], "which session? Name one"),
+        (["list", "--since"], "Option '--since' requires an argument; see `sessiondb list --help`"),
+        (["--db"], "Option '--db' requires an argument; see `sessiondb --help`"),
         (["tree"], "Missing argument 'SESSION'; see `sessiondb tree --help`"),
         (["list", "--db", "oracle://h"], "unknown kind of store 'oracle://'"),
         (["search", "NOT docker"], "only exclusions"),

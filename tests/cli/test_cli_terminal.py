@@ -202,3 +202,16 @@ def test_no_line_of_a_table_ends_in_blanks(session, run, at_width) -> None:
     session("b", "hello")
     for shown in (run("insights").out, at_width(80, "insights", "--days", "3", NO_COLOR="1", PAGER="cat")[1]):
         assert [each for each in shown.splitlines() if each != each.rstrip()] == []
+
+
+@pytest.mark.parametrize("form", ["markdown", "html", "csv", "jsonl"])
+def test_an_export_to_the_terminal_cannot_command_it(at_width, run, session, form: str) -> None:
+    """A file or a pipe gets the text as it was said."""
+    said = "\x1b[31mred\x07\x9b2J\u202egnp"
+    session("a", said, title="work", source="s\x1b[2J")
+    code, shown = at_width(80, "export", "-", "--format", form)
+    assert code == 0
+    assert not set(shown) & set("\x1b\x07\x9b\u202e")
+    if form == "markdown":
+        assert "\\x1b[31mred" in shown
+        assert said in run("export", "-", "--format", form).out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import stat
@@ -75,6 +76,16 @@ class TestDelete:
 
 
 class TestExport:
+    def test_a_compressed_one_is_verified_too(self, run, session, tmp_path: Path) -> None:
+        session("a", "hello", "world")
+        packed = tmp_path / "out.jsonl.gz"
+        packed.write_bytes(gzip.compress(run("export", "-").out.encode()))
+        assert run("verify", packed).out == "1 session, 2 messages: all there.\n"
+        packed.write_bytes(packed.read_bytes()[:-12])
+        done = run("verify", packed)
+        assert done.code == 6
+        assert "cannot be decompressed" in done.out
+
     def test_a_file_named_as_a_session_is_told(self, run, session, environment, tmp_path: Path, monkeypatch) -> None:
         """`export latest` looks like a choice."""
         monkeypatch.chdir(tmp_path)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import click
@@ -33,13 +34,24 @@ class Converted(click.ParamType[Any]):
             self.fail(str(exc), param, ctx)
 
 
+@contextmanager
+def _told_of(ctx: click.Context) -> Iterator[None]:
+    """Mistakes know their command, and so the way to its help; click forgets it for an option without its value."""
+    try:
+        yield
+    except click.UsageError as exc:
+        exc.ctx = exc.ctx or ctx
+        raise
+
+
 class NamingCommand(click.Command):
     """A command; -1, -2 … among its arguments are sessions counted from the last, not options."""
 
     names_session = False
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, self._hidden(args) if self.names_session else args)
+        with _told_of(ctx):
+            return super().parse_args(ctx, self._hidden(args) if self.names_session else args)
 
     def _hidden(self, args: list[str]) -> list[str]:
         options = [param for param in self.params if isinstance(param, click.Option) and not param.is_flag]
@@ -145,7 +157,8 @@ class Commands(click.Group):
     """Commands by their name in the registry, those of other distributions included."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, spelled_out(args))
+        with _told_of(ctx):
+            return super().parse_args(ctx, spelled_out(args))
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [name for name in registry.names("commands") if name != self.name]

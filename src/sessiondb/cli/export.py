@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from io import StringIO
 from typing import TYPE_CHECKING, TextIO
 
 from ..db import SessionDB
@@ -15,7 +16,8 @@ from ..models import Filter
 from . import answers, options, output
 from .progress import Progress
 from .selection import find_session
-from .text import line
+from .terminal import is_terminal
+from .text import line, safe
 
 if TYPE_CHECKING:
     from ..exporters.base import Conversation, Exporter
@@ -110,10 +112,25 @@ def _follow(db: SessionDB, where: Filter, exporter: Exporter, target: str, redac
         return writing.sessions
 
 
+class _Shown(StringIO):
+    """A terminal, which no stored text may command; a file or a pipe gets the text as it is."""
+
+    def write(self, text: str) -> int:
+        answers.stream().write(safe(text))
+        return len(text)
+
+    def flush(self) -> None:
+        answers.stream().flush()
+
+
+def _standard_output() -> TextIO:
+    return _Shown() if is_terminal(sys.stdout) else answers.stream()
+
+
 @contextmanager
 def _in_place(file: str) -> Iterator[TextIO]:
     if file == "-":
-        yield answers.stream()
+        yield _standard_output()
         return
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(descriptor, "w", encoding="utf-8", errors="backslashreplace") as stream:
@@ -137,7 +154,7 @@ class _Counted:
 @contextmanager
 def _opened(file: str) -> Iterator[TextIO]:
     if file == "-":
-        yield answers.stream()
+        yield _standard_output()
         return
     place = os.path.realpath(file)
     if os.path.exists(place) and not os.path.isfile(place):

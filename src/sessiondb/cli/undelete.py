@@ -36,10 +36,6 @@ def command(db: SessionDB, sessions: Sequence[str], new_id: str | None, new_titl
         title = db.get_session_title(restored)
         back.append({"id": restored, "title": title})
         if not form:
-            _tell(restored, title)
+            output.say(f"{restored} is back" + (f": {title}." if title else "."))
     if form:
         answers.give(form, "undelete", {**back[0], "sessions": back}, records="sessions")
-
-
-def _tell(session_id: str, title: str | None) -> None:
-    output.say(f"{session_id} is back" + (f": {title}." if title else "."))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ..errors import Corrupt
+from ..errors import Corrupt, MissingExtra
 from ..upkeep import of
 from ..verify import Report, verify_export
 from . import answers, ink, options, output
@@ -26,8 +26,8 @@ _SQLITE = b"SQLite format 3\0"
 def command(target: str | None, form: answers.Form) -> None:
     """Check that every message is there as stored.
 
-    All sessions of the store, one SESSION, or a FILE: a backup, which is left untouched, or an export. Exit code 6
-    tells that something is missing or altered; session and position are named.
+    All sessions of the store, one SESSION, or a FILE: a backup, which is left untouched, or an export, compressed or
+    not. Exit code 6 tells that something is missing or altered; session and position are named.
 
     \b
     Example:
@@ -63,13 +63,27 @@ def _of_file(path: str) -> Report:
 
 def _documents(path: str) -> Iterator[Mapping[str, Any] | Exception]:
     """One session per line; a line that is none stands as the error that says why."""
-    with open(path, "rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                document = json.loads(line)
-                yield document if isinstance(document, dict) else ValueError(f"line {number} is no session")
-            except ValueError as exc:
-                yield ValueError(f"line {number} is no JSON: {exc}")
+    from pathlib import Path
+
+    from ..importers import archives, packed
+
+    number = 0
+    try:
+        with packed.open_plain(Path(path)) as lines:
+            for number, line in enumerate(lines, start=1):
+                yield _document(line, number)
+    except (MissingExtra, PermissionError):
+        raise
+    except archives.UNREADABLE as exc:
+        yield ValueError(f"what follows line {number} cannot be decompressed: {exc}")
+
+
+def _document(line: bytes, number: int) -> Mapping[str, Any] | Exception:
+    try:
+        document = json.loads(line)
+    except ValueError as exc:
+        return ValueError(f"line {number} is no JSON: {exc}")
+    return document if isinstance(document, dict) else ValueError(f"line {number} is no session")
 
 
 def print_report(report: Report) -> None:
