@@ -128,7 +128,7 @@ _KEYS = (
 )
 _AFTER = "|".join(f"(?<={word}key)|(?<={word}[_-]key)" for word in _KEYS)
 _SECRET_NAME = (
-    r"(?:secret(?:[_-]?access)?(?:[_-]?key)?(?:[_-]?base)?|token|credentials?|(?<=[_-])(?:pass|pat)"
+    r"(?:secret(?:[_-]?access)?(?:[_-]?key)?(?:[_-]?base)?|token|credentials?|(?<=_)(?:pass|pat)"
     rf"|key(?:{_AFTER})(?:[_-]?id)?)"
 )
 _PASSWORD_NAME = r"(?:password|passwd|passphrase|passwort|pwd|pgpassword)"
@@ -338,7 +338,7 @@ RULES = (
     Rule(
         "secret value",
         f"{_SECRET_NAME}{_GIVEN}{_VALUE}",
-        ("key", "secret", "token", "credential", "_pa", "-pa"),
+        ("key", "secret", "token", "credential", "_pa"),
         is_random,
         exact=False,
     ),
