@@ -125,6 +125,10 @@ _KEYS = (
     "app",
     "admin",
     "write",
+    "auth",
+    "deploy",
+    "license",
+    "storage",
 )
 _AFTER = "|".join(f"(?<={word}key)|(?<={word}[_-]key)" for word in _KEYS)
 _SECRET_NAME = (
@@ -315,7 +319,10 @@ RULES = (
     ),
     _command(r"curl\b[^\n|;]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,60}:(?P<secret>[^\s\"'\\]{3,100})", "curl"),
     _command(
-        r"--(?:password|passwd|pass|token|api-key|secret)[ =][\"']?(?P<secret>[^\s\"'\\-][^\s\"'\\]{5,200})", "--"
+        r"--(?:(?:[a-z]{1,12}-){0,3}(?:password|passwd|token"
+        r"|(?:api|access|account|secret)-key|secret|apikey)|pass)[ =][\"']?"
+        r"(?P<secret>[^\s\"'\\-][^\s\"'\\]{5,200})",
+        "--",
     ),
     _command(r"mysql(?:dump|admin)?\b[^\n|;]{0,200}?\s-p(?P<secret>[^\s\"'\\]{6,100})", "mysql"),
     _command(r"sshpass\s+-p\s*[\"']?(?P<secret>[^\s\"'\\]{3,100})", "sshpass"),
@@ -327,6 +334,14 @@ RULES = (
         ("password>",),
         is_chosen,
         exact=False,
+    ),
+    Rule(
+        "secret value",
+        rf"(?:env|set|setx)\s{{1,3}}\w{{0,40}}?(?:{_SECRET_NAME}|{_PASSWORD_NAME})\s{{1,3}}[\"'`]?{_VALUE}",
+        ("env ", "set ", "setx "),
+        is_random,
+        exact=False,
+        apart=True,
     ),
     Rule(
         "secret value",
