@@ -125,10 +125,14 @@ _KEYS = (
     "app",
     "admin",
     "write",
+    "auth",
+    "deploy",
+    "license",
+    "storage",
 )
 _AFTER = "|".join(f"(?<={word}key)|(?<={word}[_-]key)" for word in _KEYS)
 _SECRET_NAME = (
-    r"(?:secret(?:[_-]?access)?(?:[_-]?key)?(?:[_-]?base)?|token|credentials?|(?<=[_-])(?:pass|pat)"
+    r"(?:secret(?:[_-]?access)?(?:[_-]?key)?(?:[_-]?base)?|token|credentials?|(?<=_)(?:pass|pat)"
     rf"|key(?:{_AFTER})(?:[_-]?id)?)"
 )
 _PASSWORD_NAME = r"(?:password|passwd|passphrase|passwort|pwd|pgpassword)"
@@ -315,7 +319,10 @@ RULES = (
     ),
     _command(r"curl\b[^\n|;]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,60}:(?P<secret>[^\s\"'\\]{3,100})", "curl"),
     _command(
-        r"--(?:password|passwd|pass|token|api-key|secret)[ =][\"']?(?P<secret>[^\s\"'\\-][^\s\"'\\]{5,200})", "--"
+        r"--(?:(?:[a-z]{1,12}-){0,3}(?:password|passwd|token"
+        r"|(?:api|access|account|secret)-key|secret|apikey)|pass)[ =][\"']?"
+        r"(?P<secret>[^\s\"'\\-][^\s\"'\\]{5,200})",
+        "--",
     ),
     _command(r"mysql(?:dump|admin)?\b[^\n|;]{0,200}?\s-p(?P<secret>[^\s\"'\\]{6,100})", "mysql"),
     _command(r"sshpass\s+-p\s*[\"']?(?P<secret>[^\s\"'\\]{3,100})", "sshpass"),
@@ -330,6 +337,14 @@ RULES = (
     ),
     Rule(
         "secret value",
+        rf"(?:env|set|setx)\s{{1,3}}\w{{0,40}}?(?:{_SECRET_NAME}|{_PASSWORD_NAME})\s{{1,3}}[\"'`]?{_VALUE}",
+        ("env ", "set ", "setx "),
+        is_random,
+        exact=False,
+        apart=True,
+    ),
+    Rule(
+        "secret value",
         rf"(?:{_SECRET_NAME}|{_PASSWORD_NAME}|(?:api|access|secret) key) (?:is|was)(?: now)?:?\s{{1,3}}[\"'`]?{_VALUE}",
         _SAID,
         is_random,
@@ -338,7 +353,7 @@ RULES = (
     Rule(
         "secret value",
         f"{_SECRET_NAME}{_GIVEN}{_VALUE}",
-        ("key", "secret", "token", "credential", "_pa", "-pa"),
+        ("key", "secret", "token", "credential", "_pa"),
         is_random,
         exact=False,
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from sessiondb import SessionDB
 from sessiondb.importers import aider, chatgpt, claude_ai, cursor, known, open_webui, roo
+from sessiondb.importers.texts import count_of, when
 
 from . import stores
 from .conftest import Bring
@@ -443,3 +445,37 @@ def test_a_foreign_object_in_an_export_is_named(bring: Bring, tmp_path: Path) ->
         "element 2 is a JSON int where an object belongs",
         "an object without 'chat_messages' is no conversation",
     ]
+
+
+class TestArchives:
+    """Exports are ZIP files; not all call what is in them `conversations.json`."""
+
+    @pytest.mark.parametrize(
+        ("agent", "name", "beside"),
+        [
+            (
+                "grok",
+                "ttl/30d/export_data/u/prod-grok-backend.json",
+                "ttl/30d/export_data/u/prod-mc-auth-mgmt-api.json",
+            ),
+            ("open-webui", "chat-export.json", "users.json"),
+            ("chatgpt", "one/talk.json", "one/message_feedback.json"),
+        ],
+    )
+    def test_a_file_of_another_name_is_found(self, agent: str, name: str, beside: str, tmp_path: Path) -> None:
+        export = next(path for path in sorted((FIXTURES / agent).rglob("*.json")))
+        archive = tmp_path / "export.zip"
+        with zipfile.ZipFile(archive, "w") as file:
+            file.write(export, name)
+            file.writestr(beside, "{}")
+        parser = known.parser(agent)
+        assert known.detect(archive, known.chosen([])) is parser
+        found, plain = Parsed().read(parser, archive), Parsed().read(parser, export)
+        assert found.sessions == plain.sessions
+        assert found.skipped == plain.skipped
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**400), 10**40, float("inf"), float("nan")])
+def test_a_number_that_is_no_time_and_no_count_stops_nothing(number: float) -> None:
+    assert when(number) is None
+    assert count_of(number) == 0

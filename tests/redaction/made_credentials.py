@@ -191,6 +191,7 @@ KINDS: dict[str, list[Make]] = {
         lambda c: f"mysql -uroot -p{_password(c)} app",
         lambda c: f"curl -s -u admin:{_password(c)} https://host/",
         lambda c: f"deploy --password {_password(c)} now",
+        lambda c: f"deploy --client-secret {_password(c)} --secret-access-key={_password(c)}",
         lambda c: f"sshpass -p {_password(c)} ssh host",
         lambda c: f"machine git.host login bot password {_password(c)}",
     ],
@@ -206,6 +207,8 @@ KINDS: dict[str, list[Make]] = {
     "secret value": [
         lambda c: f"the api key is {inner(c, ALNUM, 32)}",
         lambda c: f"Its password is {_password(c)}9x7!",
+        lambda c: f"ENV OPENAI_API_KEY {inner(c, ALNUM, 32)}",
+        lambda c: f"STORAGE_KEY={text(c, HEX, 64)}",
         lambda c: f"DB_PASS={inner(c, ALNUM, 20)}",
         lambda c: f"DD_APP_KEY={text(c, HEX, 40)}",
         lambda c: f'api_key = "{inner(c, ALNUM, 32)}"',

@@ -65,6 +65,14 @@ CONTEXTS = {
 }
 
 WRITTEN: dict[str, tuple[str, ...]] = {
+    "secret value": (
+        "git set token_count 4096000000000", "env API_KEY_FILE /run/secrets/api_key_2", "tool --key server1.pem now",
+        "single-pass: RenderPass2D", "first_pass: 1234567890", "test_pass = 95.2%", "low_pass=butterworth4",
+        "The token was revoked at 2026-11-18T10:00:00Z", "The secret was AdministratorPassword, he said",
+        "the token is ResourceOwnerPasswordCredentials", "The key was created on 2026-11-18",
+    ),
+    "bearer token": ("bearer tokens should be rotated every 90 days", "Bearer authentication is required"),
+    "npm token": (":_authToken=${NPM_TOKEN}", "//npm.host/:_authToken=<your token>", ":_auth=basic"),
     "private key": (
         "-----BEGIN PRIVATE KEY-----", "-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----",
         "-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----", "the file begins with BEGIN RSA PRIVATE KEY",

@@ -1,4 +1,4 @@
-"""Exports as they are downloaded: a ZIP file with `conversations.json`, or that in several parts."""
+"""Exports as they are downloaded: ZIP files with `conversations.json`, that in parts, or files of other names."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from ..errors import SessionDBError
 # What reading a damaged, encrypted or foreign file raises.
 UNREADABLE = (OSError, EOFError, ValueError, RuntimeError, SessionDBError, zipfile.BadZipFile, zlib.error)
 _CONVERSATIONS = re.compile(r"(.*/)?conversations[^/]*\.json")
+# What lies beside them: people, settings, judgements.
+_OTHERS = re.compile(r"(.*/)?(users?|projects|memories|message_feedback|model_comparisons|shared_.*|prod-mc-.*)\.json")
 
 
 def is_archive(path: Path) -> bool:
@@ -23,7 +25,7 @@ def is_archive(path: Path) -> bool:
 def members(path: Path) -> Iterator[IO[bytes]]:
     """The files of conversations in an archive, opened one after the other."""
     with zipfile.ZipFile(path) as archive:
-        for name in sorted(filter(_CONVERSATIONS.fullmatch, archive.namelist())):
+        for name in _names(archive):
             with archive.open(name) as file:
                 yield file
 
@@ -31,7 +33,13 @@ def members(path: Path) -> Iterator[IO[bytes]]:
 def first_member(path: Path) -> IO[bytes]:
     """The first of them. Raises ValueError where there is none."""
     with zipfile.ZipFile(path) as archive:
-        for name in sorted(filter(_CONVERSATIONS.fullmatch, archive.namelist())):
+        for name in _names(archive):
             # It keeps the archive's file open until it is closed itself.
             return archive.open(name)
-    raise ValueError(f"no conversations.json in {path.name}")
+    raise ValueError(f"no conversations in {path.name}")
+
+
+def _names(archive: zipfile.ZipFile) -> list[str]:
+    """The files called as most exports call them, else all that may hold conversations."""
+    there = sorted(name for name in archive.namelist() if name.endswith(".json"))
+    return [*filter(_CONVERSATIONS.fullmatch, there)] or [name for name in there if not _OTHERS.fullmatch(name)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from datetime import UTC, datetime
 from typing import Any
 
@@ -34,6 +33,10 @@ _INJECTED = (
 )
 
 
+# Beyond this a number is neither a time nor a count, and no database takes it.
+_HUGE = 1 << 62
+
+
 def when(value: Any) -> float | None:
     """Epoch seconds (UTC) of ISO text, seconds, milliseconds, microseconds or nanoseconds; None if there is no sense
     in it.
@@ -42,7 +45,7 @@ def when(value: Any) -> float | None:
     """
     if isinstance(value, str):
         seconds = _of_text(value.strip())
-    elif isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+    elif isinstance(value, int | float) and not isinstance(value, bool) and -_HUGE < value < _HUGE:
         seconds = float(value)
         while seconds > _LATEST:
             seconds /= 1000
@@ -74,4 +77,4 @@ def words_of(content: Any) -> str | None:
 
 def count_of(value: Any) -> int:
     """A value that should be a count; 0 when it is none."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _HUGE else 0
