@@ -24,8 +24,8 @@ A SESSION is named by its id, the beginning of its id, its title (of a compresse
 `2025-03-05`, `2025-03-05T14:30`, `today`, `yesterday`, or how long ago: `12h`, `7d`, `2w`.
 
 `--json` and `--jsonl` print [documented shapes](../json.md). Results go to stdout, complaints and progress to stderr.
-Colours and the pager (`$SESSIONDB_PAGER`, `$PAGER`, `less`) are for terminals only; `NO_COLOR`, `--color` and
-`--no-pager` switch them. What deletes asks first; without a terminal it refuses unless `--yes` is given.
+Colours and the pager (`$SESSIONDB_PAGER`, `$PAGER`, `less`) are for terminals only; `NO_COLOR`, `FORCE_COLOR`,
+`--color` and `--no-pager` switch them. What deletes asks first; without a terminal it refuses unless `--yes` is given.
 
 Exit codes: 0 done, 1 other or "no" answered, 2 usage, 3 not found, 4 conflict, 5 unavailable, 6 schema or corruption.
 

@@ -44,7 +44,6 @@ class Platform(Server):
         self.refuse: list[float] = []
         # Files that a chat was sent, by name.
         self.received: dict[str, bytes] = {}
-        self.edits = 0
         self.gateway = ""
 
     def heard(self) -> list[str]:
@@ -178,7 +177,6 @@ class SlackPlatform(Platform):
         if path == "/api/chat.update":
             with self.lock:
                 self.shown[given["ts"]] = given["text"]
-                self.edits += 1
             return 200, {"ok": True, "ts": given["ts"]}, {}
         assert path == "/api/chat.postMessage"
         return 200, {"ok": True, "channel": given["channel"], "ts": self.show(given["text"])}, {}
@@ -296,7 +294,6 @@ class DiscordPlatform(Platform):
         if method == "PATCH":
             with self.lock:
                 self.shown[path.rpartition("/")[2]] = given["content"]
-                self.edits += 1
             return 200, {"id": path.rpartition("/")[2]}, {}
         assert path == f"{base}/messages"
         return 200, {"id": self.show(given["content"])}, {}
@@ -402,7 +399,6 @@ class TelegramPlatform(Platform):
                         {},
                     )
                 self.shown[number] = text
-                self.edits += 1
         else:
             number = self.show(text)
         return _ok(

@@ -54,14 +54,10 @@ def test_they_agree(name: str, data: st.DataObject) -> None:
     if found is not None:
         expected = by_click(command, arguments)
         assert expected is not None, arguments
+        # Time passes between two readings of "30d ago".
         assert {
             key: pytest.approx(value) if isinstance(value, float) else value for key, value in expected.items()
         } == found
-
-
-def _about(value: Any) -> Any:
-    """Time passes between two readings of "30d ago"."""
-    return pytest.approx(value) if isinstance(value, float) else value
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from sessiondb.cli import output
 from sessiondb.cli.text import width
 
-MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
+HOUR, DAY = 3600.0, 86_400.0
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from .conftest import Bring
 from .histories import HERMES_SESSION, NANOBOT, OPENAI, SHAREGPT, hermes_database, hermes_files
 from .told import contents, stored
 
-ONE_MORE = "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('root', 'user', 'live', 2e9)"
 TOOL = Path(__file__).parents[2] / "tools" / "count_sources.py"
 
 

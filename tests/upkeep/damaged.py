@@ -21,7 +21,6 @@ from sessiondb.models import Filter, Page
 
 Say = Callable[[str], None]
 FILES = ("", "-wal", "-shm", ".lock")
-LATE = "late"
 # The newest page of a rowid table is split when it is full: texts of these lengths fill pages, and overflow them.
 LENGTHS = (20, 200, 900, 60, 5000, 400)
 
