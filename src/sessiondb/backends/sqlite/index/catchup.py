@@ -53,6 +53,7 @@ SIZES = """
      ORDER BY m.id
      LIMIT :limit
 """
+NEWEST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'messages'"
 CHANGES = """
     SELECT id, message_id
       FROM message_changes
@@ -111,9 +112,10 @@ def prepared(at: Position, data: Reader, batch: int) -> Step | None:
     changes = data.read(lambda tx: tx.rows(CHANGES, {"last_change": at.last_change, "limit": batch}))
     if changes:
         return _changed(at, data, changes)
-    found, more = data.read(lambda tx: _new(tx, at.last_id, batch))
+    found, more, newest = data.read(lambda tx: _new(tx, at.last_id, batch))
     if not found:
-        return None
+        # Messages that went before they were read leave nothing to wait for; no id comes twice.
+        return Step([], {"last_id": str(newest)}, started_at=at) if newest > at.last_id else None
     last = rows.stored_message(found[-1])
     state = {"last_id": str(last["id"])}
     if last["term"] is not None:
@@ -122,12 +124,13 @@ def prepared(at: Position, data: Reader, batch: int) -> Step | None:
     return Step([_document(row) for row in found], state, more=more, started_at=at)
 
 
-def _new(tx: Tx, last_id: int, batch: int) -> tuple[list[Row], bool]:
-    """The next messages, so many or so long, and whether there may be more."""
+def _new(tx: Tx, last_id: int, batch: int) -> tuple[list[Row], bool, int]:
+    """The next messages, so many or so long, whether there may be more, and the highest id there ever was."""
     sizes = [row[0] or 0 for row in tx.rows(SIZES, {"last_id": last_id, "limit": batch})]
     fits = next((count for count, size in enumerate(accumulate(sizes), 1) if size >= BYTES), len(sizes))
     found = tx.rows(NEW_ROWS, {"last_id": last_id, "limit": fits}) if fits else []
-    return found, fits < len(sizes) or len(sizes) == batch
+    newest = last_id if found else int((tx.row(NEWEST_ID) or (0,))[0])
+    return found, fits < len(sizes) or len(sizes) == batch, newest
 
 
 def _changed(at: Position, data: Reader, changes: Sequence[Row]) -> Step:
