@@ -13,7 +13,7 @@ from typing import Any
 from . import jsontext
 from .errors import Invalid
 from .ledger import Spelling, digest, fresh_digest, spelling
-from .models import MESSAGE_COLUMNS, RELATIONS, ROLES, TOKEN_COLUMNS, Draft
+from .models import MESSAGE_COLUMNS, RELATIONS, ROLES, TOKEN_COLUMNS, Draft, Filter
 from .rows import decoded
 
 _TIMES = frozenset({"started_at", "ended_at", "last_active", "archived_at", "pinned_at"})
@@ -52,6 +52,15 @@ def check_texts(values: Any, field: str) -> tuple[str, ...]:
     return tuple(values)
 
 
+def check_filter(where: Any, default: Filter | None = None) -> Filter:
+    """A filter as it was given, or the default, which is every session."""
+    if where is None:
+        return default or Filter()
+    if not isinstance(where, Filter):
+        raise Invalid(f"where must be a Filter, not {type(where).__name__}")
+    return where
+
+
 def check_days(value: Any, field: str = "older_than_days") -> float:
     days = _number(value)
     if days is None or not 0 <= days < math.inf:
@@ -73,6 +82,13 @@ def check_count(value: Any, field: str) -> None:
         raise Invalid(f"{field} must be a whole number, not {type(value).__name__}")
     if not 0 <= value < 1 << 63:
         raise Invalid(f"{field} must not be negative or beyond 63 bits: {value}")
+
+
+def check_number(value: Any, field: str) -> None:
+    """A count that must be given."""
+    if value is None:
+        raise Invalid(f"{field} must be a whole number, not None")
+    check_count(value, field)
 
 
 def check_time(value: Any, field: str) -> float:

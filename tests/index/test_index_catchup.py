@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -373,3 +373,32 @@ def test_pages_that_merging_empties_go_back_to_the_disk(db: SessionDB, monkeypat
     assert max(left) > 0
     assert left[-1] == 0
     assert len(db.search_messages("said", limit=5000)) == 3000
+
+
+REMOVALS: dict[str, Callable[[SessionDB], object]] = {
+    "cleared": lambda db: db.clear_messages("s"),
+    "replaced by none": lambda db: db.replace_messages("s", []),
+    "moved to the trash": lambda db: db.delete_session("s"),
+    "destroyed": lambda db: db.delete_session("s", hard=True),
+}
+
+
+@pytest.mark.parametrize("removal", REMOVALS)
+def test_messages_that_went_before_they_were_read_are_not_waited_for(fast_path: Path, removal: str) -> None:
+    def tick(read: int, newest: int) -> None:
+        told.append(read)
+        assert len(told) < 9
+
+    told: list[int] = []
+    with SessionDB(fast_path / "state.db", synchronous="NORMAL") as db:
+        db.create_session("s", "cli")
+        db.append_message("s", "user", "needle one")
+        db.index()
+        db.append_message("s", "user", "needle two")
+        REMOVALS[removal](db)
+        db.index(tick)
+        assert db.health()["index_lag"] == 0
+        db.create_session("t", "cli")
+        db.append_message("t", "user", "needle three")
+        found = db.search_messages("needle")
+        assert ([hit["session_id"] for hit in found], found.index_lag) == (["t"], 0)

@@ -101,6 +101,7 @@ class AsyncMessages(AsyncHandle):
         """Messages in the order they were stored; [] for an unknown id.
 
         Page by position (`seq`): `after=` the last one seen, or `newest=True` for the end of the conversation.
+        Bytes of pictures stand here by their hash; `get_messages_as_conversation` puts them back.
         """
         return await self._read(
             lambda db: db.get_messages(

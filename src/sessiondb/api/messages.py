@@ -6,11 +6,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .. import media, replay
-from ..drafts import check_count, check_text, checked_media, draft
+from ..drafts import check_count, check_text, check_texts, checked_media, draft
 from ..errors import Invalid
 from ..models import Draft, MediaRefRow, Merged, MessageRow, ToolCallRow
 from ..rows import message_row
 from .handle import Handle, no_session
+
+
+def listed(messages: Any) -> Iterable[Mapping[str, Any]]:
+    """Messages as they were given, if they are several."""
+    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
+        raise Invalid(f"messages must be a list of dicts, not {type(messages).__name__}")
+    return messages
 
 
 class Messages(Handle):
@@ -93,7 +100,9 @@ class Messages(Handle):
         check_text(session_id, "session_id")
         now = float(self._clock())
         return self.provider.merge(
-            session_id, [self._merging(number, each, now) for number, each in enumerate(messages)], hidden
+            session_id,
+            [self._merging(number, each, now) for number, each in enumerate(listed(messages))],
+            check_texts(hidden, "hidden"),
         )
 
     def _merging(self, number: int, message: Mapping[str, Any], now: float) -> Draft:
@@ -106,8 +115,7 @@ class Messages(Handle):
         return made
 
     def _drafts(self, messages: Iterable[Mapping[str, Any]]) -> list[Draft]:
-        if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
-            raise Invalid(f"messages must be a list of dicts, not {type(messages).__name__}")
+        messages = listed(messages)
         now, made = float(self._clock()), []
         limit, as_given = self.provider.features.max_content_bytes, not self._redacting
         try:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from ..drafts import check_text, check_texts, check_time
+from ..drafts import check_filter, check_text, check_texts, check_time
 from ..errors import Invalid, NotSupported
 from ..models import (
     ContextLine,
@@ -187,7 +187,7 @@ class Search(Handle):
         oldest: bool,
         deadline: float,
     ) -> SearchResults:
-        if mode not in _TEXT_MODES:
+        if not isinstance(mode, str) or mode not in _TEXT_MODES:
             raise Invalid(f"unknown mode {mode!r}; use one of {', '.join((_WORDS, *_TEXT_MODES))}")
         if not getattr(self.features, f"{mode}_search"):
             raise NotSupported(f"{self.provider.name} offers no search by {mode}; use mode='words'")
@@ -229,7 +229,7 @@ class Search(Handle):
 
 
 def _positive(deadline: float) -> float:
-    if not deadline > 0:
+    if isinstance(deadline, bool) or not isinstance(deadline, int | float) or not deadline > 0:
         raise Invalid(f"deadline must be a positive number of seconds, not {deadline!r}")
     return deadline
 
@@ -256,8 +256,8 @@ def _chosen(
     }
     given = {name: wish for name, wish in wishes.items() if wish is not None}
     if not given:
-        return where or _EVERYTHING
-    return replace(where, **given) if where is not None else Filter(**given)  # type: ignore[arg-type]
+        return check_filter(where, _EVERYTHING)
+    return replace(check_filter(where), **given)
 
 
 def _times(since: float | None, until: float | None) -> tuple[float | None, float | None]:

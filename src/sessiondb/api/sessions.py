@@ -7,9 +7,20 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from ..drafts import check_cost, check_count, check_id, check_text, check_texts, check_time, to_json
+from ..drafts import (
+    check_cost,
+    check_count,
+    check_filter,
+    check_id,
+    check_number,
+    check_text,
+    check_texts,
+    check_time,
+    to_json,
+)
 from ..errors import Invalid
 from ..models import RELATIONS, TOKEN_COLUMNS, Filter, ListedSession, Order, Page, SessionRow
+from ..values import replace
 from .handle import Handle, no_session
 
 _TEXT_COLUMNS = (
@@ -55,7 +66,7 @@ def session_values(session_id: str, source: str, started_at: float, fields: Mapp
 
 def check_page(limit: int | None, offset: int) -> Page:
     check_count(limit, "limit")
-    check_count(offset, "offset")
+    check_number(offset, "offset")
     return Page(limit, offset)
 
 
@@ -155,9 +166,7 @@ class Sessions(Handle):
         counts = (input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens)
         amounts: dict[str, float | None] = dict(zip(TOKEN_COLUMNS, counts, strict=True))
         for name, count in amounts.items():
-            if count is None:
-                raise Invalid(f"{name} must be a whole number, not None")
-            check_count(count, name)
+            check_number(count, name)
         amounts["estimated_cost_usd"] = check_cost(estimated_cost_usd, "estimated_cost_usd")
         amounts["actual_cost_usd"] = check_cost(actual_cost_usd, "actual_cost_usd")
         facts = {
@@ -226,7 +235,7 @@ class Sessions(Handle):
         part (or, without `project_compression_tips`, as its first).
         """
         check_text(source, "source")
-        chosen = where or Filter(archived=False)
+        chosen = check_filter(where, Filter(archived=False))
         excluded = check_texts(exclude_sources, "exclude_sources")
         selection = Filter(
             **{name: getattr(chosen, name) for name in Filter.__match_args__}
@@ -245,8 +254,8 @@ class Sessions(Handle):
 
     def session_count(self, source: str | None = None, *, where: Filter | None = None) -> int:
         check_text(source, "source")
-        chosen = where or Filter(sources=None if source is None else (source,))
-        return self.provider.count_sessions(chosen)
+        chosen = check_filter(where)
+        return self.provider.count_sessions(chosen if source is None else replace(chosen, sources=(source,)))
 
 
 def _without_preview(row: ListedSession) -> SessionRow:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .. import titles
-from ..drafts import check_id, check_session, check_text, check_time, latest, restored, to_json
+from ..drafts import check_filter, check_id, check_session, check_text, check_time, latest, restored, to_json
 from ..errors import Invalid, SessionDBError
 from ..models import SESSION_COLUMNS, Draft, Filter, Page, SessionRow
 from ..rows import message_row
 from ..values import dataclass, field
-from .messages import Messages
+from .messages import Messages, listed
 
 EXPORT_FORMAT = "sessiondb/1"
 _PAGE = 200
@@ -57,7 +57,7 @@ class Transfer(Messages):
 
     def iter_export(self, where: Filter | None = None) -> Iterator[dict[str, Any]]:
         """Sessions with their messages, one at a time, oldest first, parents before children where they can be."""
-        for session_id in self._ids(where or Filter()):
+        for session_id in self._ids(check_filter(where)):
             document = self.export_session(session_id)
             # A session deleted meanwhile is no longer part of the store.
             if document is not None:
@@ -77,11 +77,13 @@ class Transfer(Messages):
         `session` holds columns: id, source, started_at, origin and native_id at least. Each message needs a
         `message_key`. Raises Conflict when the origin's session is here under another id.
         """
+        if not isinstance(session, Mapping):
+            raise Invalid(f"session must be a dict, not {type(session).__name__}")
         check_id(session.get("id"), "id")
         check_id(session.get("source"), "source")
         check_session(session)
         now = float(self._clock())
-        drafts = [self._merging(number, message, now) for number, message in enumerate(messages)]
+        drafts = [self._merging(number, message, now) for number, message in enumerate(listed(messages))]
         return self.provider.create_session(self._columns(session), latest(drafts), tags=tags)
 
     def import_sessions(self, documents: Iterable[Mapping[str, Any]], *, dry_run: bool = False) -> ImportReport:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..drafts import check_days, check_id, check_text
+from ..drafts import check_days, check_filter, check_id, check_text
 from ..models import Filter, ListedSession, Page, SessionRow
 from ..values import replace
 from .handle import Handle
@@ -45,7 +45,7 @@ class Trash(Handle):
     def _prunable(self, days: float, source: str | None, where: Filter | None) -> Filter:
         check_text(source, "source")
         begun_before = self._clock() - check_days(days) * DAY
-        chosen = where or Filter()
+        chosen = check_filter(where)
         if source is not None:
             chosen = replace(chosen, sources=(source,))
         return replace(chosen, ended=True, pinned=False, started_before=begun_before)

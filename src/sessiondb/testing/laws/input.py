@@ -8,6 +8,7 @@ import pytest
 
 from ...db import SessionDB
 from ...errors import Invalid, NotFound, SessionDBError
+from ...models import Filter
 from .base import LawBase, NewSession, say, stored
 from .closed import API, call
 
@@ -215,7 +216,7 @@ class MessageInputLaws(LawBase):
     @pytest.mark.parametrize("messages", [None, 5, "hello", {"role": "user", "content": "x"}])
     def test_messages_come_in_a_list(self, db: SessionDB, session: NewSession, messages: Any) -> None:
         session()
-        for store in (db.append_messages, db.replace_messages):
+        for store in (db.append_messages, db.replace_messages, db.merge_messages):
             with pytest.raises(Invalid, match="messages must be a list"):
                 store("s", messages)
         assert db.message_count() == 0
@@ -269,6 +270,32 @@ class PageInputLaws(LawBase):
         for mode in ("words", "substring"):
             with pytest.raises(Invalid, match="query must be text"):
                 db.search_messages(query, mode=mode)
+
+    @pytest.mark.parametrize("where", [5, "cli", {"sources": ("cli",)}])
+    def test_what_is_selected_is_said_by_a_filter(self, db: SessionDB, where: Any) -> None:
+        asked = (
+            db.list_sessions_rich,
+            db.session_count,
+            db.usage_by_model,
+            db.top_sessions_by_tokens,
+            db.list_prunable,
+        )
+        for ask in asked:
+            with pytest.raises(Invalid, match="where must be a Filter"):
+                ask(where=where)
+        with pytest.raises(Invalid, match="where must be a Filter"):
+            db.search_messages("x", where=where)
+
+    def test_an_offset_must_be_given(self, db: SessionDB) -> None:
+        for ask in (db.list_sessions_rich, db.search_sessions, db.list_trash):
+            with pytest.raises(Invalid, match="offset"):
+                ask(offset=None)  # type: ignore[arg-type]
+        with pytest.raises(Invalid, match="limit"):
+            db.top_sessions_by_tokens(None)  # type: ignore[arg-type]
+
+    def test_a_source_narrows_a_filter(self, db: SessionDB, session: NewSession) -> None:
+        session("a")
+        assert db.session_count("telegram", where=Filter()) == 0
 
     @pytest.mark.parametrize("documents", [None, 5, "text", {"id": "s", "source": "cli"}])
     def test_what_is_imported_is_a_list(self, db: SessionDB, documents: Any) -> None:
