@@ -105,6 +105,8 @@ CORPUS: dict[str, list[Row]] = {
         ("user", "call getUserName()", "call getuserid()"),
         ("http", "class HTTPServer:", "class HTTPS:"),
         ("python", "python3 -V", "cpython -V"),
+        ("failed", "\x1b[31mFAILED\x1b[0m test_login", "\x1b[31mpassed\x1b[0m"),
+        ("test_login", "\x1b[1;38;5;196mtest_login\x1b[0m", "test \x1b[1mand\x1b[0m login"),
         ("E0308", "error[E0308]: mismatched", "error[E03081]"),
         ("a1b2c3d", "fixed in a1b2c3d4e5f6", "fixed in b1b2c3d4e5f6"),
         ('"a1b2c3d"', "fixed in a1b2c3d", "fixed in a1b2c3d4e5f6"),

@@ -184,3 +184,15 @@ class TestEastAsianTexts:
 
     def test_a_mark_that_changes_its_neighbour_takes_the_longer_way(self) -> None:
         assert analyze.tokens("か\u3099き") == analyze.tokens("がき") == ["がき", "き"]
+
+
+@laws
+@given(text("aB1 -é\x1b[;m", max_size=16))
+def test_colours_change_no_place(written: str) -> None:
+    shown = analyze._seen(written)
+    assert len(shown) == len(written)
+    assert spans(written) == spans(shown)
+
+
+def test_colours_are_no_letters() -> None:
+    assert tokens("\x1b[31mRED\x1b[0m and \x1b[1;32mgreen\x1b[m") == ["red", "and", "green"]

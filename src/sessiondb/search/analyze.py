@@ -16,7 +16,7 @@ from itertools import chain
 from operator import add
 from unicodedata import category, combining, decimal, normalize
 
-VERSION = 2
+VERSION = 3
 MAX_TOKEN = 64
 KEPT_PREFIX = 48
 
@@ -43,6 +43,8 @@ _SPECIAL |= dict(zip("ёأإآٱىیک", "еااااييك", strict=True))
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _ASCII_RUN = re.compile(r"[A-Za-z0-9]+")
+# Colours and movements of a terminal, in what tools print.
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 _CHUNK = re.compile(r"[^ \t\r\n]+")
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 # Letters of which only the case is folded, and the signs that stand among them.
@@ -92,8 +94,14 @@ def _within(ranges: str, character: str) -> bool:
     return any(ranges[at] <= character <= ranges[at + 2] for at in range(0, len(ranges), 3))
 
 
+def _seen(text: str) -> str:
+    """The text as a terminal shows it: blanks for its commands, so that every place is what it was."""
+    return _ESCAPES.sub(lambda found: " " * len(found[0]), text) if "\x1b" in text else text
+
+
 def tokens(text: str) -> list[str]:
     """The words of the text in order, as they are indexed."""
+    text = _seen(text)
     if text.isascii():
         return _all_shortened(text, _ASCII_WORD.findall(text.lower()))
     words: list[str] = []
@@ -113,6 +121,7 @@ def _all_shortened(text: str, words: list[str]) -> list[str]:
 
 def runs(text: str) -> list[str]:
     """The folded words of the text in order, unspaced runs whole."""
+    text = _seen(text)
     if text.isascii():
         return _ASCII_WORD.findall(text.lower())
     return [run or word for run, word in _found_runs(text)]
@@ -126,6 +135,7 @@ def spans(text: str) -> list[Span]:
 
 def located(text: str) -> tuple[list[str], Places]:
     """The tokens of `tokens(text)`, and the start and end of each when asked: most are never asked for."""
+    text = _seen(text)
     if text.isascii():
         found = list(_ASCII_WORD.finditer(text.lower()))
         return _all_shortened(text, [word[0] for word in found]), lambda at: found[at].span()
@@ -158,6 +168,7 @@ def extra(text: str, body: Iterable[str] | None = None) -> list[str]:
 
     `body` are the words of the text, where they are known.
     """
+    text = _seen(text)
     if not _MIXED.search(text):
         return []
     found = [parts for word in dict.fromkeys(_ASCII_RUN.findall(text)) if (parts := _PARTS[word])]
