@@ -87,9 +87,9 @@ class TestContenders:
 
     def test_a_library_that_does_not_run_is_a_note(self, tmp_path: Path) -> None:
         broken = Contestant("peer", sys.executable, "benchmarks.no_such_module", is_peer=True)
-        setting = Setting(replace(TINY, weighed=10), 1, Stores(tmp_path), (broken,))
+        setting = Setting(replace(TINY, weighed=10, searched=10), 1, Stores(tmp_path), (broken,))
         found = observed(SCENARIOS["disk"], setting)
-        assert list(found.figures) == ["sessiondb"]
+        assert list(found.figures) == ["sessiondb, 10"]
         assert any(note.startswith("gave up: peer failed at 'fill'") for note in found.notes)
 
     def test_what_cannot_be_installed_is_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
