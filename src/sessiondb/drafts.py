@@ -46,7 +46,9 @@ def check_texts(values: Any, field: str) -> tuple[str, ...]:
     """Several texts; none for None. A single text is refused: taken for a list, it would be its letters."""
     if values is None:
         return ()
-    listed = isinstance(values, Collection) and not isinstance(values, str | bytes | Mapping)
+    if isinstance(values, str):
+        raise Invalid(f"{field} must be a list of texts, such as [{values!r:.40}], not a single one")
+    listed = isinstance(values, Collection) and not isinstance(values, bytes | Mapping)
     if not listed or not all(isinstance(value, str) for value in values):
         raise Invalid(f"{field} must be a list of texts, not {values!r:.40}")
     return tuple(values)

@@ -57,12 +57,14 @@ def open_to_all() -> Iterator[Path]:
 LOOKS = """
 import os, sys
 from sessiondb import upkeep
-from sessiondb.backends.sqlite import mounts
+from sessiondb.backends.sqlite import mounts, schema
 from sessiondb.backends.sqlite.upkeep import offline, repair
 from sessiondb.errors import Busy
 
 keeper, (store, target) = upkeep.of("sqlite"), sys.argv[1:]
-keeper.doctor(store)  # everything is imported while that is allowed
+# Everything of the package is read while that is allowed.
+keeper.doctor(store)
+schema.migrations()
 if os.getuid() == 0:
     os.setuid(65534)
 assert not os.access(store, os.W_OK)

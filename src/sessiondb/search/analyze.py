@@ -101,7 +101,10 @@ def _seen(text: str) -> str:
 
 def tokens(text: str) -> list[str]:
     """The words of the text in order, as they are indexed."""
-    text = _seen(text)
+    return _words(_seen(text))
+
+
+def _words(text: str) -> list[str]:
     if text.isascii():
         return _all_shortened(text, _ASCII_WORD.findall(text.lower()))
     words: list[str] = []
@@ -166,16 +169,16 @@ def _foreign_spans(text: str) -> Iterator[Span]:
 def extra(text: str, body: Iterable[str] | None = None) -> list[str]:
     """The parts of identifiers, `user` and `name` of `getUserName`, that are no words of the text themselves.
 
-    `body` are the words of the text, where they are known.
+    `body` are the words of the text, where they are known. Of a text with colours also what is glued to their
+    commands: whoever types that finds it, too.
     """
-    text = _seen(text)
-    if not _MIXED.search(text):
+    shown = _seen(text)
+    glued = _words(text) if shown is not text else ()
+    if not glued and not _MIXED.search(shown):
         return []
-    found = [parts for word in dict.fromkeys(_ASCII_RUN.findall(text)) if (parts := _PARTS[word])]
-    if not found:
-        return []
+    found = [parts for word in dict.fromkeys(_ASCII_RUN.findall(shown)) if (parts := _PARTS[word])]
     known = set(tokens(text) if body is None else body)
-    return [part for part in dict.fromkeys(chain.from_iterable(found)) if part not in known]
+    return [part for part in dict.fromkeys(chain(chain.from_iterable(found), glued)) if part not in known]
 
 
 def unspaced(run: str) -> bool:

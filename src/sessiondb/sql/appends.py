@@ -100,17 +100,19 @@ class Adrift(Exception):
     """Rows of older code wait for a position; roll back, adopt them, run again."""
 
 
-def no_session(session_id: str) -> NotFound:
+def no_session(session_id: str | None) -> NotFound:
     return NotFound(f"no session {session_id!r} to append to; create_session or ensure_session makes one")
 
 
-def append_one(tx: Tx, session_id: str, draft: Draft) -> int:
+def append_one(tx: Tx, session_id: str | None, draft: Draft) -> int:
     """The short path for a message without a key; raises Adrift when older rows must come first."""
     values = draft.values
     values["session_id"] = session_id
     values["high"] = draft.digest >> 31
     values["low"] = draft.digest & ledger.LOW
     values["calls"] = len(draft.calls)
+    if session_id is None:
+        raise no_session(session_id)
     plain = draft.is_ascii and session_id.isascii()
     message_id = tx.insert_counted(INSERT_NEXT, COUNT_NEXT, values, plain=plain)
     if message_id is None:

@@ -244,7 +244,7 @@ class NarrowLaws(LawBase):
     @pytest.mark.parametrize("wish", ["source_filter", "exclude_sources", "role_filter", "tags"])
     def test_a_single_text_is_no_list_of_names(self, corpus: SessionDB, wish: str) -> None:
         wishes: dict[str, Any] = {wish: "cli"}
-        with pytest.raises(Invalid, match=rf"{wish} must be a list of names, such as \['cli'\]"):
+        with pytest.raises(Invalid, match=rf"{wish} must be a list of texts, such as \['cli'\]"):
             corpus.search_messages("needle", **wishes)
 
     @pytest.mark.parametrize(
