@@ -47,7 +47,7 @@ def commands(setting: Setting) -> Result:
         }
     result.plot = "wall ms"
     for label in [label for label in wall if label != BARE]:
-        target = None if label in theirs else SEARCH if label.startswith("search") else LIST
+        target = SEARCH if label.startswith("search") else LIST if label == "list" else None
         result.comparisons += [
             Comparison(f"{label}: wall / bare", ratio(wall[label], wall[BARE], p50), target=target),
             Comparison(f"{label}: cpu / bare", ratio(work[label], work[BARE], p50), target=target),
@@ -66,7 +66,9 @@ def _commands(setting: Setting) -> dict[str, Command]:
         BARE: [sys.executable, "-c", "pass"],
         "list": [ours, "--db", listed, "list"],
         "show": [ours, "--db", listed, "show", "latest"],
+        "resume": [ours, "--db", listed, "resume", "latest"],
         "stats": [ours, "--db", listed, "stats"],
+        "search, nothing found": [ours, "--db", searched, "search", asked["rare"]],
         "search, a path": [ours, "--db", searched, "search", asked["path"]],
         "search, two words": [ours, "--db", searched, "search", "--exact", asked["AND"]],
         "search, a question": [ours, "--db", searched, "search", asked[QUESTION]],
