@@ -111,3 +111,28 @@ def again(command: list[str], place: Path, environment: dict[str, str]) -> subpr
         cwd=place, env=environment, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=60,
         check=False,
     )  # fmt: skip
+
+
+IN_A_CALLBACK = """
+import time
+from sessiondb.cli import main, running
+
+class Callback:
+    def __del__(self):
+        raise KeyboardInterrupt
+
+def run(arguments):
+    del Callback().gone
+    time.sleep(60)
+
+Callback.gone = property(fdel=lambda self: None)
+running.run = run
+main.main()
+"""
+
+
+def test_an_interrupt_that_the_interpreter_throws_away_is_heard() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IN_A_CALLBACK], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (done.returncode, done.stderr) == (INTERRUPTED, "")
