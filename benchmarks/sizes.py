@@ -27,6 +27,8 @@ class Sizes:
     messages_per_session: int = 10
     opened: int = 100_000
     searched: int = 100_000
+    # What a server holds, to be searched.
+    served: int = 100_000
     # Processes that write to one store at once; what each of them appends in a round.
     writers: tuple[int, ...] = (8, 16)
     crowd: int = 50
@@ -67,6 +69,7 @@ QUICK = Sizes(
     sessions=1_000,
     opened=5_000,
     searched=5_000,
+    served=5_000,
     writers=(8, 16),
     crowd=15,
     committed=("sqlite", "postgres", "mariadb"),
@@ -93,6 +96,7 @@ TINY = Sizes(
     sessions=5,
     opened=50,
     searched=50,
+    served=50,
     writers=(2,),
     crowd=3,
     threads=(1, 4),

@@ -104,7 +104,7 @@ def _timed(times: list[float], work: Callable[[], Any]) -> Any:
 def _add_searches(setting: Setting, result: Result, db: Any, slack: float = 1.0) -> None:
     """`slack`: how many times as long a search may take."""
     each = 500
-    wanted = max(1, setting.sizes.opened // each)
+    wanted = max(1, setting.sizes.served // each)
     begun = time.perf_counter()
     db.import_sessions(_documents(wanted, each))
     db.index()
