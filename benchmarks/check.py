@@ -1,7 +1,7 @@
 """`python -m benchmarks.check`: have the hot paths become slow? A look of seconds, not a measurement.
 
 Each is compared with the bare loop in five interleaved rounds, by medians; it fails only if all five exceed the bound,
-so that a busy machine is no failure.
+so that a busy machine is no failure. What exceeds it is looked at again, because a machine may be busy for seconds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from .sizes import Sizes
 
 BOUND = 2.0
 ROUNDS = 5
-SIZES = Sizes(appends=60, batches=2, batch=500, loads=5, conversations=2, conversation=200, lists=10, sessions=300)
+LOOKS = 3
+SIZES = Sizes(appends=60, batches=4, batch=500, loads=5, conversations=2, conversation=200, lists=10, sessions=300)
 
 
 def best_ratio(setting: Setting, kind: str, count: int) -> float:
@@ -33,6 +34,15 @@ def best_ratio(setting: Setting, kind: str, count: int) -> float:
     return ratio(found.times["sessiondb"], found.times["floor"], p50).lowest
 
 
+def best_of_looks(setting: Setting, kind: str, count: int) -> float:
+    best = best_ratio(setting, kind, count)
+    for _ in range(LOOKS - 1):
+        if best <= BOUND:
+            break
+        best = min(best, best_ratio(setting, kind, count))
+    return best
+
+
 def main() -> int:
     slow = []
     with stores.temporary(None) as home:
@@ -46,7 +56,7 @@ def main() -> int:
             "list": SIZES.lists,
         }
         for kind, count in works.items():
-            best = best_ratio(setting, kind, count)
+            best = best_of_looks(setting, kind, count)
             print(f"bench-check: {kind:12} {best:.2f}x the bare loop, best of {ROUNDS} (bound {BOUND:g}x)")
             slow += [kind] if best > BOUND else []
     if slow:
