@@ -178,9 +178,9 @@ def rotated(items: Sequence[T], by: int) -> list[T]:
     return [*items[place:], *items[:place]]
 
 
-def race(lanes: Sequence[Lane], kind: str, *, count: int, rounds: int, size: int = 1) -> Race:
+def race(lanes: Sequence[Lane], kind: str, *, count: int, rounds: int, size: int = 1, passes: int = 1) -> Race:
     """Let all lanes do the same work, round by round, never two at a time."""
-    work = Work(kind, count, rounds + WARM_UP_ROUNDS, size)
+    work = Work(kind, count, rounds + WARM_UP_ROUNDS, size, passes)
     result = Race(work)
     with ExitStack() as stack:
         runners = [_Runner(lane, stack.enter_context(Process(lane.contestant)), result) for lane in lanes]

@@ -9,6 +9,7 @@ import sys
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from statistics import median
 from time import perf_counter_ns, process_time_ns
 from typing import Any, TextIO
 
@@ -25,6 +26,7 @@ class Contender(ABC):
     """Does the same work as the others, its own way."""
 
     _rounds: Sequence[Sequence[Operation]] = ()
+    _passes = 1
 
     @abstractmethod
     def fill(self, path: str, sessions: int, messages_each: int) -> None:
@@ -55,19 +57,18 @@ class Contender(ABC):
     def prepare(self, **work: Any) -> None:
         wanted = Work(**work)
         self._rounds = [self.operations(wanted, number) for number in range(wanted.rounds)]
+        self._passes = wanted.passes
         gc.collect()
         # What waits to be timed is no garbage; looking through it would be charged to whoever runs.
         gc.freeze()
 
     def round(self, number: int) -> dict[str, Any]:
         """The nanoseconds of each operation of a round, and those that the processor worked for all of them."""
-        took = []
         worked = process_time_ns()
-        for operation in self._rounds[number]:
-            begun = perf_counter_ns()
-            operation()
-            took.append(perf_counter_ns() - begun)
-        return {"took": took, "worked": process_time_ns() - worked}
+        passes = [_timed(self._rounds[number]) for _ in range(self._passes)]
+        worked = process_time_ns() - worked
+        took = passes[0] if len(passes) == 1 else [median(times) for times in zip(*passes, strict=True)]
+        return {"took": took, "worked": worked / len(passes)}
 
     def crowded_round(self, number: int) -> dict[str, Any]:
         """The same among others, where an operation that fails is counted and the next is tried."""
@@ -80,6 +81,15 @@ class Contender(ABC):
                 failed, reason = failed + 1, f"{type(exc).__name__}: {exc}"
             took.append(perf_counter_ns() - begun)
         return {"took": took, "failed": failed, "reason": reason}
+
+
+def _timed(operations: Sequence[Operation]) -> list[float]:
+    took: list[float] = []
+    for operation in operations:
+        begun = perf_counter_ns()
+        operation()
+        took.append(perf_counter_ns() - begun)
+    return took
 
 
 def _answer(contender: Contender, line: str) -> dict[str, Any]:

@@ -17,12 +17,16 @@ IMPORTED_MESSAGES = 50
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """`count` operations in each round; `size` is what one operation takes: messages, or sessions to choose from."""
+    """`count` operations in each round; `size` is what one operation takes: messages, or sessions to choose from.
+
+    A round goes `passes` times through its operations, and the median of each is its time: what is warm.
+    """
 
     kind: str
     count: int
     rounds: int
     size: int = 1
+    passes: int = 1
 
     @property
     def messages_per_operation(self) -> int:

@@ -314,6 +314,13 @@ def latest(drafts: Sequence[Draft], hidden: Sequence[str] = ()) -> list[Draft]:
     return list(kept.values())
 
 
+@lru_cache(256)
+def _restorable(names: tuple[Any, ...]) -> tuple[tuple[str, ...], bool]:
+    """What an import takes of a message with these names, and whether some of it is kept as it is spelled."""
+    kept = tuple(name for name in names if name in FIELDS)
+    return kept, not _KEPT.isdisjoint(kept)
+
+
 def restored(message: Mapping[str, Any], *, max_bytes: int, media_refs: Any = None) -> Draft:
     """A message of an export in its stored form: same digest, same position."""
     if message.__class__ is not dict and not isinstance(message, Mapping):
@@ -325,11 +332,10 @@ def restored(message: Mapping[str, Any], *, max_bytes: int, media_refs: Any = No
         check_count(seq, "seq")
     if message.get("timestamp") is None:
         raise Invalid("a message needs a timestamp in epoch seconds")
-    given = message
-    if not FIELDS.issuperset(message):
-        given = {name: value for name, value in message.items() if name in FIELDS}
+    kept, has_texts = _restorable(tuple(message))
+    given = {name: message[name] for name in kept}
     made = _made(given, 0.0, max_bytes)
-    if not given.keys().isdisjoint(_KEPT):
+    if has_texts:
         _keep_texts(made, given)
     if media_refs:
         made.media = _all_media(media_refs)
@@ -347,7 +353,7 @@ def revised(row: Mapping[str, Any], media: Sequence[Mapping[str, Any]]) -> Draft
 
 
 _MEDIA = ("kind", "path", "mime_type", "sha256", "size", "metadata")
-_KEPT = ("reasoning_details", "codex_reasoning_items")
+_KEPT = frozenset({"reasoning_details", "codex_reasoning_items"})
 
 
 def _keep_texts(made: Draft, given: Mapping[str, Any]) -> None:

@@ -7,9 +7,10 @@ loss, a double or an edit. A session's `ledger` is the masked sum of the terms o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from json.encoder import encode_basestring as _quoted
+from operator import itemgetter
 from typing import Any
 
 from . import jsontext
@@ -58,8 +59,22 @@ def digest(row: Mapping[str, Any]) -> int:
     return _digest(canonical(row))
 
 
-# A text with a place for every value, and whose value goes there, spelled how; and all names, content included.
-Spelling = tuple[str, tuple[tuple[str, Callable[[Any], str]], ...], tuple[str, ...]]
+class Spelling:
+    """How `fresh_digest` spells rows that have all of these and nothing else.
+
+    `places` is a text with a place for every value but content, `values` says whose value goes there, spelled how.
+    `encode` does the same sooner, once the fast encoder is there.
+    """
+
+    __slots__ = ("encode", "names", "places", "values")
+
+    def __init__(self, names: Sequence[str]) -> None:
+        known = [name for name in names if name != "content"]
+        self.names = tuple(names)
+        self.places = ",".join([f'"{name}":%s' for name in known])
+        self.values = tuple((name, _SPELLS.get(name, _quoted)) for name in known)
+        self.encode: Callable[[Mapping[str, Any]], bytes] | None = None
+
 
 # The messages of a batch share their moment, and a float takes longer to spell than a line of text.
 _moment = lru_cache(8)(float.__repr__)
@@ -67,31 +82,24 @@ _SPELLS: dict[str, Callable[[Any], str]] = {"timestamp": _moment, "token_count":
 
 
 def spelling(names: Iterable[str]) -> Spelling | None:
-    """How `fresh_digest` spells rows that have all of these and nothing else; content is apart.
-
-    None for rows with something that sorts before content.
-    """
+    """None for rows with something that sorts before content."""
     given = {*names, "timestamp"}
-    if "codex_reasoning_items" in given:
-        return None
-    known = [name for name in NAMES if name in given and name != "content"]
-    places = ",".join([f'"{name}":%s' for name in known])
-    values = tuple((name, _SPELLS.get(name, _quoted)) for name in known)
-    return places, values, tuple(name for name in NAMES if name in given)
+    return None if "codex_reasoning_items" in given else Spelling([name for name in NAMES if name in given])
 
 
 # Where a float has no exponent, everybody spells it alike.
 _PLAIN_TIMES = (1e-4, 1e15)
 # Loading the fast encoder takes as long as thousands of digests: programs that write little never do.
 _LEFT_TO_SPELL = [500]
-_encode: Callable[[Any], bytes] | None = None
 
 
-def _load_encoder() -> None:
-    global _encode
+def _encoder(names: Sequence[str]) -> Callable[[Mapping[str, Any]], bytes]:
+    """From a record with these fields JSON is made sooner than from a dict."""
     import msgspec
 
-    _encode = msgspec.json.Encoder().encode
+    record: Callable[..., Any] = msgspec.defstruct("Record", names, gc=False)
+    encode, values = msgspec.json.Encoder().encode, itemgetter(*names)
+    return lambda row: encode(record(*values(row)))
 
 
 def fresh_digest(row: Mapping[str, Any], spelled: Spelling | None) -> tuple[int, bool]:
@@ -99,27 +107,24 @@ def fresh_digest(row: Mapping[str, Any], spelled: Spelling | None) -> tuple[int,
 
     The same number as `digest` gives, sooner where it is `spelled`.
     """
-    form = _fresh_form(row, spelled)
+    if spelled is None:
+        form = jsontext.canonical(_form(row)).encode("utf-8", "surrogatepass")
+    elif spelled.encode is not None and _PLAIN_TIMES[0] < row["timestamp"] < _PLAIN_TIMES[1]:
+        try:
+            form = spelled.encode(row)
+        except UnicodeEncodeError:
+            form = _spelled_form(row, spelled)
+    else:
+        form = _spelled_form(row, spelled)
+        # Without a lock: it does not matter which of two threads makes it.
+        _LEFT_TO_SPELL[0] -= 1
+        if _LEFT_TO_SPELL[0] < 0 and spelled.encode is None:
+            spelled.encode = _encoder(spelled.names)
     return int.from_bytes(blake2b(form, digest_size=8).digest(), "big") & MASK, form.isascii()
 
 
-def _fresh_form(row: Mapping[str, Any], spelled: Spelling | None) -> bytes:
-    if spelled is None:
-        return jsontext.canonical(_form(row)).encode("utf-8", "surrogatepass")
-    if _encode is not None and _PLAIN_TIMES[0] < row["timestamp"] < _PLAIN_TIMES[1]:
-        try:
-            return _encode({name: row[name] for name in spelled[2]})
-        except UnicodeEncodeError:
-            return _spelled_form(row, spelled)
-    _LEFT_TO_SPELL[0] -= 1
-    if not _LEFT_TO_SPELL[0]:
-        _load_encoder()
-    return _spelled_form(row, spelled)
-
-
 def _spelled_form(row: Mapping[str, Any], spelled: Spelling) -> bytes:
-    places, values, _ = spelled
-    said = places % tuple([spell(row[name]) for name, spell in values])
+    said = spelled.places % tuple([spell(row[name]) for name, spell in spelled.values])
     rest, content = said.encode("utf-8", "surrogatepass"), row["content"]
     return b"{%b}" % rest if content is None else b'{"content":"%b",%b}' % (escaped(content), rest)
 

@@ -13,7 +13,17 @@ SUMMARY_LENGTH = 200
 PREVIEW_READ = 63
 
 
+_read = json.JSONDecoder().raw_decode
+
+
 def decoded(text: str) -> Any:
+    try:
+        value, end = _read(text)
+        if end == len(text):
+            return value
+    except (ValueError, TypeError):
+        # Our own spelling has no blanks around it, and is text; others come the longer way.
+        pass
     try:
         return json.loads(text)
     except ValueError:

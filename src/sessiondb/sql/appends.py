@@ -136,7 +136,7 @@ def append_many(tx: Tx, session_id: str, drafts: Sequence[Draft], expected_seq: 
     last_seq, total = found
     keys = keys_of(drafts)
     known = known_keys(tx, session_id, keys) if keys else {}
-    unknown = fresh(drafts, known)
+    unknown = fresh(drafts, known) if keys else drafts
     if not unknown:
         return [known[draft.values["message_key"]] for draft in drafts]
     if expected_seq is not None and expected_seq != last_seq:

@@ -16,14 +16,12 @@ SESSION_LIST = ", ".join(SESSION_COLUMNS)
 MESSAGE_LIST = ", ".join(MESSAGE_COLUMNS)
 
 
-_CONTENT, _SESSION_ID = MESSAGE_COLUMNS.index("content"), MESSAGE_COLUMNS.index("session_id")
-_OTHER_TEXTS = (
-    "tool_call_id", "tool_calls", "tool_name", "finish_reason", "reasoning", "reasoning_details",
-    "codex_reasoning_items", "message_key", "content_type", "provider", "model", "metadata",
+_TEXTS = (
+    "session_id", "role", "content", "tool_call_id", "tool_calls", "tool_name", "finish_reason", "reasoning",
+    "reasoning_details", "codex_reasoning_items", "message_key", "content_type", "provider", "model", "metadata",
 )  # fmt: skip
-_other_texts = itemgetter(*map(MESSAGE_COLUMNS.index, _OTHER_TEXTS))
+_texts = itemgetter(*map(MESSAGE_COLUMNS.index, _TEXTS))
 _ID_BATCH = 500
-_NOTHING = (None,) * len(_OTHER_TEXTS)
 
 
 def prefixed(columns: Iterable[str], alias: str) -> str:
@@ -46,11 +44,8 @@ def sessions(rows: Iterable[Row]) -> list[SessionRow]:
 
 def stored_message(row: Row) -> dict[str, Any]:
     """A message's columns as stored, JSON as text."""
-    content = row[_CONTENT]
-    # The usual message: words, and NULL in all other texts. Conversations are read whole, so this is worth a look.
-    if _other_texts(row) == _NOTHING and (content is None or content.isascii()) and row[_SESSION_ID].isascii():
-        return dict(zip(MESSAGE_COLUMNS, row))  # noqa: B905
-    for value in row:
+    # Most texts are NULL, most others ASCII. Conversations are read whole, so this is worth a look.
+    for value in filter(None, _texts(row)):
         if value.__class__ is str and not value.isascii() and MARK in value:
             return named(MESSAGE_COLUMNS, row)
     return dict(zip(MESSAGE_COLUMNS, row))  # noqa: B905

@@ -82,18 +82,15 @@ class SQLiteTx:
         return connection.last_insert_rowid() if connection.changes() else None
 
     def _message(self, bindings: Params) -> Params:
-        """As `_stored`, for a new message, which has one text that may be large."""
-        text = bindings.get("content")
-        if text is None or len(text) <= bodies.SMALL:
-            return bindings
-        return bodies.shared(self.connection, bindings)
+        """As `_stored`, for a new message."""
+        return bodies.shared(self.connection, bindings) if _may_be_large(bindings) else bindings
 
     def insert_many(self, sql: str, params: Sequence[Params], *, plain: Sequence[bool] = ()) -> list[int]:
         # All large texts first: what is inserted last must be the last of these rows.
         known = plain or repeat(False, len(params))
-        rows = [
-            self._message(each if is_plain else storable(each)) for each, is_plain in zip(params, known, strict=True)
-        ]
+        rows = [each if is_plain else storable(each) for each, is_plain in zip(params, known, strict=True)]
+        if any(map(_may_be_large, rows)):
+            rows = list(map(self._message, rows))
         self._cursor.executemany(SQLITE.text(sql), rows)
         last = self.connection.last_insert_rowid()
         # One writer at a time, and ids that only grow: what was inserted is the last run of them.
@@ -101,6 +98,12 @@ class SQLiteTx:
 
     def run_many(self, sql: str, params: Sequence[Params]) -> None:
         self._cursor.executemany(SQLITE.text(sql), list(map(self._stored, params)))
+
+
+def _may_be_large(message: Params) -> bool:
+    """A new message has one text that may be large."""
+    text = message.get("content")
+    return text is not None and len(text) > bodies.SMALL
 
 
 def sqlite_version() -> tuple[int, ...]:
