@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +17,7 @@ from index_story import asked, ids, process, ran, say, scanned
 import sessiondb
 from sessiondb import SessionDB, errors
 from sessiondb.backends.sqlite import engine, provider
-from sessiondb.backends.sqlite.index import background, catchup, fts5, generation, merging, searcher, trim
+from sessiondb.backends.sqlite.index import background, catchup, fts5, generation, merging, searcher, trim, turn
 
 
 @pytest.fixture
@@ -192,6 +194,33 @@ class TestBackground:
         with sessiondb.open(path, read_only=True) as reader:
             # What was written after the last wake-up; the rest was read by nobody but the thread.
             assert reader.search_messages("needle").index_lag <= engine.CHECKPOINT_EVERY
+
+    def test_one_process_does_it_for_all(self, db: SessionDB, path: Path) -> None:
+        say(db, "s", *["needle"] * 3)
+        ours = db.provider.driver.engine  # type: ignore[attr-defined]
+        with turn.taken(str(path)) as taken:
+            assert taken
+            ours.index_in_background()
+            time.sleep(0.3)
+            assert not list(path.parent.glob("*-search-*"))
+        until = time.monotonic() + 20
+        while self.lag(db) != 0 and time.monotonic() < until:
+            ours.index_in_background()
+            time.sleep(0.02)
+        assert self.lag(db) == 0
+
+    def test_a_forked_child_does_not_keep_the_turn(self, db: SessionDB, path: Path) -> None:
+        with turn.taken(str(path)):
+            child = os.fork()
+            if child == 0:
+                time.sleep(60)
+                os._exit(0)
+        try:
+            with turn.taken(str(path)) as again:
+                assert again
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
 
     def test_closing_ends_the_thread(self, db: SessionDB) -> None:
         say(db, "s", "needle")

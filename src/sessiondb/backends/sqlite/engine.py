@@ -149,6 +149,10 @@ class Engine:
 
     # --- search ---
 
+    @property
+    def has_searcher(self) -> bool:
+        return self._searcher is not None
+
     def searcher(self) -> Searcher:
         """The index of this store, opened when first asked."""
         with self._search_lock:

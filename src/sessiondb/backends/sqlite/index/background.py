@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from ....errors import SessionDBError
-from . import seal
+from . import seal, turn
 
 if TYPE_CHECKING:
     from ..engine import Engine
@@ -29,6 +29,8 @@ IDLE_SECONDS = 0.1
 # Whoever brings many messages leaves so few of them to the next search.
 ALONG_REST = 500
 LONGEST_PAUSE = 1.0
+# The modules of search are many, and whoever writes while they are loaded waits for the interpreter again and again.
+QUIET_WITHIN = 10.0
 # Another process may be at the same work.
 WAIT_SECONDS = 0.05
 
@@ -67,10 +69,20 @@ class Background:
     def _run(self) -> None:
         while self._due.wait() and not self._stopped.is_set():
             self._due.clear()
+            self._await_quiet()
             try:
-                self._catch_up()
+                with turn.taken(self._engine.path) as ours:
+                    if ours:
+                        self._catch_up()
             except DIFFICULTIES as exc:
                 logger.debug("background indexing of %s paused: %s", self._engine.path, exc)
+
+    def _await_quiet(self) -> None:
+        """Before the first work: until nobody writes, but not for ever."""
+        until = time.monotonic() + QUIET_WITHIN
+        while not self._engine.has_searcher and self._is_busy() and time.monotonic() < until:
+            if self._stopped.wait(IDLE_SECONDS):
+                return
 
     def _catch_up(self) -> None:
         lag = None
