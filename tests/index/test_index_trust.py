@@ -203,3 +203,16 @@ def test_a_writer_who_died_in_the_middle_leaves_a_usable_index(db: SessionDB, pa
 def test_the_files_are_private(db: SessionDB, path: Path) -> None:
     asked(db, "needle")
     assert {each.stat().st_mode & 0o777 for each in path.parent.glob("*-search-*")} == {0o600}
+
+
+def test_what_full_text_writes_fits_into_pages(db: SessionDB, path: Path) -> None:
+    """A row that is one byte too long costs a page of its own."""
+    say(db, "s", *[" ".join(f"word{number * 31 % 9973} needle" for number in range(at, at + 200)) for at in range(100)])
+    asked(db, "needle")
+    connection = files.opened(str(current(path)), read_only=True)
+    pages = dict(
+        connection.execute("SELECT pagetype, count(*) FROM dbstat WHERE name = 'messages_fts_data' GROUP BY 1")
+    )
+    connection.close()
+    assert pages["leaf"] > 20
+    assert "overflow" not in pages
