@@ -15,6 +15,7 @@ from typing import Any
 import apsw
 
 SETTING = re.compile(r"\s*PRAGMA\s+\w+\s*=", re.IGNORECASE)
+PARAMETER = re.compile(r"(?<![:\w]):([a-z_]\w*)")
 CHECKPOINTS = {
     apsw.SQLITE_CHECKPOINT_PASSIVE: "PASSIVE",
     apsw.SQLITE_CHECKPOINT_FULL: "FULL",
@@ -72,12 +73,11 @@ class Recorder:
 
         return Overheard
 
-    def _note(self, connection: int, _: object, sql: str, bindings: Any) -> bool:
+    def _note(self, connection: int, source: Any, sql: str, bindings: Any) -> bool:
         if threading.get_ident() != self._listener:
             # A background thread indexes; that is not what the caller waits for.
             return True
-        kept = dict(bindings) if isinstance(bindings, Mapping) else None if bindings is None else tuple(bindings)
-        self.said.append(Said(connection, sql, kept))
+        self.said.append(Said(connection, sql, _by_name(source, bindings)))
         return True
 
     def during(self, operation: Callable[[], object]) -> list[Said]:
@@ -91,6 +91,16 @@ class Recorder:
         return [line.sql for line in self.said if line.connection == connection and SETTING.match(line.sql)]
 
 
+def _by_name(source: Any, bindings: Any) -> Bindings:
+    """Parameters as a loop over messages has them, by name, however the program bound them."""
+    if bindings is None:
+        return None
+    if isinstance(bindings, Mapping):
+        return dict(bindings)
+    names = source.bindings_names
+    return dict(zip(names, bindings, strict=True)) if names and all(names) else tuple(bindings)
+
+
 def steps(said: Sequence[Said]) -> list[Step]:
     """What a hand-written loop would send: runs of the same statement as one `executemany`."""
     return [(sql, [line.bindings for line in run]) for sql, run in groupby(said, key=lambda line: line.sql)]
@@ -102,6 +112,17 @@ def play(cursor: apsw.Cursor, script: Sequence[Step]) -> None:
             cursor.execute(sql, bindings[0]).fetchall()
         else:
             cursor.executemany(sql, bindings).fetchall()
+
+
+def placed(script: Sequence[Step]) -> list[Step]:
+    """The same steps with parameters by place, in the order in which the statement names them: sooner bound."""
+    return [(sql, [_values(sql, each) for each in bindings]) for sql, bindings in script]
+
+
+def _values(sql: str, row: Any) -> Any:
+    if not isinstance(row, dict):
+        return row
+    return tuple(row[name] for name in dict.fromkeys(PARAMETER.findall(sql)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The floor: a bare apsw loop that says to SQLite what sessiondb says for the same work, and nothing else.
 
-floor dicts     hands out what it reads as dicts, as code that serves callers must
-floor tuples    hands out the driver's tuples
+floor dicts     binds what it writes by name, hands out what it reads as dicts, as code that serves callers does
+floor tuples    binds by place, hands out the driver's tuples
 floor rows      makes the rows it sends while it runs, JSON included; the others have them ready
 """
 
@@ -73,7 +73,9 @@ class Floor(Contender):
         scripts = self._scripts[number]
         if self._form == "rows":
             return [partial(tape.play_raw, cursor, tape.raw(script)) for script in scripts]
-        if work.kind not in READS or self._form == "tuples":
+        if self._form == "tuples":
+            return [partial(tape.play, cursor, tape.placed(script)) for script in scripts]
+        if work.kind not in READS:
             return [partial(tape.play, cursor, script) for script in scripts]
         return [partial(tape.play_as_dicts, cursor, script, tape.columns(cursor, script)) for script in scripts]
 

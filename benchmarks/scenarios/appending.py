@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..arena import FLOOR, LOOP, SESSIONDB, Contestant, Lane, Race, race
+from ..arena import FLOOR, FLOOR_TUPLES, LOOP, SESSIONDB, Contestant, Lane, Race, race
 from ..figures import mean, p50, pooled_ratio
 from ..results import Comparison, Result, Target
 from ..setting import MICROSECOND, SECOND, Setting, add_rows, against, durability, fairness, statements, worked
@@ -108,13 +108,14 @@ def _add_rates(result: Result, found: Race, what: str) -> None:
 def _batch_ratios(found: Race, name: str) -> list[Comparison]:
     """Against a loop that is given finished rows, and against one that makes them of messages."""
     made = against(found, f"{name}: rate / floor, rows ready", FLOOR.name, "sessiondb", mean, BATCH_TO_FLOOR)
+    made += against(found, f"{name}: rate / floor, rows ready as tuples", FLOOR_TUPLES.name, "sessiondb", mean)
     made += against(found, f"{name}: rate / loop over messages", LOOP.name, "sessiondb", mean)
     return made + worked(found, f"{name}: cpu / floor, rows ready", "sessiondb", FLOOR.name)
 
 
 def _add_batches(setting: Setting, result: Result) -> None:
     sizes = setting.sizes
-    lanes = setting.lanes((SESSIONDB, LOOP, FLOOR), setting.empty)
+    lanes = setting.lanes((SESSIONDB, LOOP, FLOOR, FLOOR_TUPLES), setting.empty)
     found = race(lanes, "batch", count=sizes.batches, rounds=setting.rounds, size=sizes.batch)
     _add_rates(result, found, f"append_messages of {sizes.batch}")
     result.comparisons += _batch_ratios(found, "append_messages")
@@ -125,7 +126,7 @@ def _add_imports(setting: Setting, result: Result) -> None:
     """Storing alone against the floor; with the index, which peers' imports fill too, against them."""
     sizes = setting.sizes
     size = {"count": sizes.imports, "rounds": setting.rounds, "size": sizes.imported_sessions}
-    stored = race(setting.lanes((SESSIONDB, LOOP, FLOOR), setting.empty), "store", **size)
+    stored = race(setting.lanes((SESSIONDB, LOOP, FLOOR, FLOOR_TUPLES), setting.empty), "store", **size)
     _add_rates(result, stored, f"import of {sizes.imported_sessions} sessions, storing")
     result.comparisons += _batch_ratios(stored, "import, storing")
     found = race(setting.lanes((SESSIONDB, *setting.rivals("import")), setting.empty), "import", **size)

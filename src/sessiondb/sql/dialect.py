@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from operator import itemgetter
+from typing import Any
 
 
 def _as_written(sql: str) -> str:
     return sql
+
+
+Places = Callable[[Mapping[str, Any]], tuple[Any, ...]]
+
+
+@cache
+def parameter() -> re.Pattern[str]:
+    """What a named parameter looks like; a cast (`::`) is none."""
+    return re.compile(r"(?<![:\w]):([a-z_]\w*)")
+
+
+def named(sql: str) -> list[str]:
+    """The names of a statement's parameters, each where it comes first."""
+    return list(dict.fromkeys(parameter().findall(sql)))
+
+
+def in_order(names: Sequence[str]) -> Places:
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda row: tuple(row[name] for name in names)
 
 
 class Dialect:
@@ -16,6 +40,7 @@ class Dialect:
         self.name, self.fragments, self.finish = name, fragments, finish
         self._texts: dict[str, str] = {}
         self._pairs: dict[tuple[str, str], str] = {}
+        self._places: dict[tuple[str, ...], Places] = {}
 
     def text(self, sql: str) -> str:
         """The statement in this dialect; made once."""
@@ -32,4 +57,16 @@ class Dialect:
         found = self._pairs.get((first, second))
         if found is None:
             found = self._pairs[first, second] = f"{self.text(first)};{self.text(second)}"
+        return found
+
+    def places(self, *statements: str) -> Places:
+        """What puts the parameters of statements of the core into the order in which they are named; made once.
+
+        Some drivers take values by their place in half the time that they need to look each up by its name.
+        """
+        found = self._places.get(statements)
+        if found is None:
+            found = self._places[statements] = in_order(
+                [name for each in statements for name in named(self.text(each))]
+            )
         return found

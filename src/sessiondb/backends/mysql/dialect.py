@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 import string
 
-from ...sql.dialect import Dialect
+from ...sql.dialect import Dialect, parameter
 
-_PARAMETER = re.compile(r":([a-z_][a-z0-9_]*)")
 _ASCII_LOWER = re.compile(r"ASCII_LOWER\(([^)]*)\)")
 
 
 def _finished(sql: str) -> str:
     """Named parameters in the driver's style."""
     sql = _ASCII_LOWER.sub(lambda found: _lowered(found[1]), sql)
-    return _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%"))
+    return parameter().sub(r"%(\1)s", sql.replace("%", "%%"))
 
 
 def _lowered(expression: str) -> str:

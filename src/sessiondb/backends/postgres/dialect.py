@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache, partial
 
-from ...sql.dialect import Dialect
+from ...sql.dialect import Dialect, parameter
 
 TABLES = (
     "sessions", "messages", "tool_calls", "media_refs", "tags", "meta", "import_files", "gateway_bindings",
@@ -13,8 +13,6 @@ TABLES = (
 )  # fmt: skip
 
 _TABLE = re.compile(rf"\b(FROM|JOIN|INTO|UPDATE)(\s+)({'|'.join(TABLES)}|messages_id_seq)\b")
-# Not the second colon of a cast.
-_PARAMETER = re.compile(r"(?<![:\w]):([a-z_]\w*)")
 
 
 def quoted(name: str) -> str:
@@ -24,7 +22,7 @@ def quoted(name: str) -> str:
 def _finish(schema: str, sql: str) -> str:
     """Names qualified, so that no search_path is needed (a transaction pooler keeps none); parameters as psycopg's."""
     qualified = _TABLE.sub(lambda found: f"{found[1]}{found[2]}{quoted(schema)}.{found[3]}", sql)
-    return _PARAMETER.sub(r"%(\1)s", qualified.replace("%", "%%"))
+    return parameter().sub(r"%(\1)s", qualified.replace("%", "%%"))
 
 
 @cache

@@ -78,7 +78,8 @@ class SQLiteTx:
 
     def insert_counted(self, sql: str, count: str, params: Params, *, plain: bool = False) -> int | None:
         connection = self.connection
-        self._cursor.execute(SQLITE.pair(sql, count), self._message(params if plain else storable(params)))
+        bindings = self._message(params if plain else storable(params))
+        self._cursor.execute(SQLITE.pair(sql, count), SQLITE.places(sql, count)(bindings))
         return connection.last_insert_rowid() if connection.changes() else None
 
     def _message(self, bindings: Params) -> Params:
@@ -91,7 +92,7 @@ class SQLiteTx:
         rows = [each if is_plain else storable(each) for each, is_plain in zip(params, known, strict=True)]
         if any(map(_may_be_large, rows)):
             rows = list(map(self._message, rows))
-        self._cursor.executemany(SQLITE.text(sql), rows)
+        self._cursor.executemany(SQLITE.text(sql), list(map(SQLITE.places(sql), rows)))
         last = self.connection.last_insert_rowid()
         # One writer at a time, and ids that only grow: what was inserted is the last run of them.
         return list(range(last - len(params) + 1, last + 1))
