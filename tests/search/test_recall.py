@@ -76,6 +76,25 @@ class TestRankMessages:
         found = rank_messages(db, "what is the nginx upstream timeout?", 5)
         assert [(hit["id"], hit["partial"]) for hit in found] == [(every, False), (some, True)]
 
+    def test_a_typed_path_is_filled_up_with_its_parts_where_too_few_have_it(self, db: SessionDB, tell: Tell) -> None:
+        (apart,) = tell("apart", "nginx reads what is in etc, and its conf")
+        (whole,) = tell("whole", "look into /etc/nginx.conf")
+        found = rank_messages(db, "/etc/nginx.conf", 2)
+        assert [(hit["id"], hit["partial"]) for hit in found] == [(whole, False), (apart, True)]
+
+    def test_nobody_looks_for_the_parts_of_a_path_that_enough_have(
+        self, db: SessionDB, tell: Tell, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        said = [tell(f"s{number}", f"number {number}: /etc/nginx.conf")[0] for number in range(3)]
+        tell("apart", "nginx reads what is in etc, and its conf")
+        asked: list[int] = []
+        candidates = db.provider.candidates
+        monkeypatch.setattr(
+            db.provider, "candidates", lambda parts, *more: asked.append(len(set(parts))) or candidates(parts, *more)
+        )
+        assert {hit["id"] for hit in rank_messages(db, "/etc/nginx.conf", 3)} == set(said)
+        assert asked == [1]
+
     def test_one_known_word_is_enough(self, db: SessionDB, tell: Tell) -> None:
         (answer,) = tell("a", "wireguard needs an mtu of 1412")
         assert ids(rank_messages(db, "remind me about zzyzx quux frobnication of wireguard please", 3)) == [answer]

@@ -9,7 +9,7 @@ from search_texts import boxes, laws
 from sessiondb.search import analyze, stopwords
 from sessiondb.search.match import matches
 from sessiondb.search.nodes import Not, Or, Phrase, Term
-from sessiondb.search.question import MOST_WANTED, Question, taken_apart, understand
+from sessiondb.search.question import MOST_WANTED, Question, as_typed, taken_apart, understand
 
 
 def wanted(box: str) -> list[str]:
@@ -117,3 +117,15 @@ def test_every_box_is_understood_and_the_whole_comes_first(box: str) -> None:
     asked: Question = understand(box)
     assert len(asked.parts) in (0, len(asked.wanted) + 1)
     assert not any(isinstance(part, Not) for part in asked.parts)
+
+
+@pytest.mark.parametrize(("box", "is_one"), [
+    ("/etc/nginx.conf", True), ("where is /etc/nginx.conf?", True), ("nginx", False), ("'/etc/nginx.conf' nginx", False),
+    ("/etc/nginx.conf -old", False), ("\u6570\u636e", False), ("", False),
+])  # fmt: skip
+def test_one_thing_of_several_words_can_be_taken_as_typed(box: str, is_one: bool) -> None:
+    asked = understand(box)
+    typed = as_typed(asked)
+    assert (typed is not None) == is_one
+    if typed is not None:
+        assert (set(typed.parts), typed.whole) == ({asked.whole}, asked.whole)

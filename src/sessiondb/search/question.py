@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from ..values import dataclass
+from ..values import dataclass, replace
 from . import analyze, stopwords
 from .nodes import And, Leaf, Node, Or, Phrase, Term, all_of, any_of, leaves
 from .query import Query, literal, parse
@@ -86,6 +86,13 @@ def understand(box: str) -> Question:
     if not wanted and not any(True for part in required for _ in leaves(part)):
         wanted, asides = [_thing(part) for part in plain], []
     return _question(query, wanted, asides, required)
+
+
+def as_typed(question: Question) -> Question | None:
+    """A question that names one thing of several words, such as a path, as if it stood in quotes; None for others."""
+    if len(question.wanted) != 1 or question.required or not isinstance(question.wanted[0].exact, Phrase):
+        return None
+    return replace(question, wanted=(_as_typed(question.wanted[0].exact),))
 
 
 def taken_apart(question: Question) -> Question:

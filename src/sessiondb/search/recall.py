@@ -16,7 +16,7 @@ from ..values import replace
 from . import analyze, rank
 from .nodes import Node, any_of
 from .query import narrow
-from .question import Question, taken_apart, understand
+from .question import Question, as_typed, taken_apart, understand
 from .relaxed import Candidate, Candidates, candidate, rarities_of
 from .snippet import row_snippet
 from .text import document, readable, tool_text
@@ -105,11 +105,25 @@ def ranked(
     excluded = _lineage(db, exclude_session)
     if asked.query.lists:
         return islice(_listed(db, question, where, messages, excluded), limit)
+    asked, found = _asked(db, asked, scope, excluded, limit)
+    return _Ranking(db, asked, found, scope[1], tuning, now).best(limit)
+
+
+def _asked(
+    db: SessionDB, asked: Question, scope: tuple[Filter, MessageFilter], excluded: frozenset[str], limit: int
+) -> tuple[Question, Candidates]:
+    """The question as it is answered, and its candidates: as strict as finds enough, as loose as finds something."""
+    typed = as_typed(asked)
+    if typed is not None:
+        # Whoever holds only parts of it would come after all of these, and is far more to look through.
+        found = _candidates(db, typed, scope, excluded)
+        if len(found.hits) >= limit:
+            return typed, found
     found = _candidates(db, asked, scope, excluded)
     if not found.hits:
         asked = taken_apart(asked)
         found = _candidates(db, asked, scope, excluded)
-    return _Ranking(db, asked, found, scope[1], tuning, now).best(limit)
+    return asked, found
 
 
 def _listed(

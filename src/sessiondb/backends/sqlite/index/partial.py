@@ -129,6 +129,8 @@ class Partial(Answer):
         return containing, not common, held
 
     def _holders(self, sql: str, params: Params, number: int) -> list[int]:
+        # What is asked for in quotes is its only part as well.
+        number = self.parts.index(self.parts[number])
         if (sql, number) not in self.asked:
             self.asked[sql, number] = self._ask(sql, params, number)
         return self.asked[sql, number]
