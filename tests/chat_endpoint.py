@@ -31,6 +31,8 @@ class ChatEndpoint:
         self.delay = 0.0
         self.status = 200
         self.body: bytes | None = None
+        # A field that is refused with the status that servers use for what they do not know.
+        self.unknown = ""
         self.usage: dict[str, Any] = {"prompt_tokens": 11, "completion_tokens": 3, "total_tokens": 14}
         self.active = self.most_active = 0
         self._lock = threading.Lock()
@@ -96,6 +98,9 @@ class ChatEndpoint:
                 server.keys.append(self.headers["Authorization"])
                 request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 try:
+                    if server.unknown in request:
+                        self.send_error(422, explain=f"unexpected field: {server.unknown}")
+                        return
                     if request.get("stream") and server.body is None and server.status == 200:
                         self.send_response(200)
                         self.send_header("Content-Type", "text/event-stream")

@@ -60,6 +60,13 @@ class TestAnAnswer:
         last = db.get_messages(session["id"])[-1]
         assert (last["input_tokens"], last["output_tokens"], last["model"]) == (11, 3, "small")
 
+    def test_an_endpoint_that_cannot_count_while_it_streams_is_asked_without(
+        self, agent: Agent, desk: OwnDesk, endpoint: ChatEndpoint
+    ) -> None:
+        endpoint.unknown = "stream_options"
+        assert exchange(agent, desk, "one").text == "An answer"
+        assert "stream_options" not in endpoint.requests[-1]
+
     def test_an_endpoint_that_counts_nothing_is_believed(
         self, agent: Agent, desk: OwnDesk, endpoint: ChatEndpoint, db: SessionDB
     ) -> None:

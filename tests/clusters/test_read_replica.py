@@ -89,7 +89,9 @@ def test_without_the_look_at_the_log_a_lagging_standby_would_hide_it(
         execute(cluster.standby.port, "SELECT pg_wal_replay_resume()")
 
 
-def test_a_standby_that_is_gone_costs_one_wait(db: SessionDB, cluster: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_standby_that_is_gone_costs_one_wait_and_is_told_once(
+    db: SessionDB, cluster: Pair, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     db.ensure_session("d", "cli")
     cluster.standby.process.stop()
     asked = []
@@ -98,4 +100,7 @@ def test_a_standby_that_is_gone_costs_one_wait(db: SessionDB, cluster: Pair, mon
     for _ in range(5):
         assert "d" in [row["id"] for row in db.list_sessions_rich()]
     assert len(asked) == 1
-    assert db.health()["replica_lag"] is None
+    health = db.health()
+    assert health["replica_lag"] is None
+    (told,) = [each.getMessage() for each in caplog.records if "read_dsn" in each.getMessage()]
+    assert health["replica_problem"] in told

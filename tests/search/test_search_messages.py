@@ -154,10 +154,22 @@ class TestOtherModes:
 
     def test_newest_first_or_oldest_first_page_by_page(self, db: SessionDB) -> None:
         say(db, "b", "token", "tokens")
-        newest = [hit["id"] for hit in db.search_messages("token", mode="substring")]
+        newest = [hit["id"] for hit in db.search_messages("token", mode="substring", order="newest")]
         assert newest == sorted(newest, reverse=True)
         oldest = [hit["id"] for hit in db.search_messages("token", mode="substring", order="oldest", limit=2, offset=1)]
         assert oldest == newest[::-1][1:]
+
+    @pytest.mark.parametrize("mode", ["substring", "fuzzy", "regex"])
+    def test_people_come_before_machines(self, db: SessionDB, mode: str) -> None:
+        for number in range(3):
+            say(db, f"person{number}", "many tokens")
+            say(db, f"machine{number}", "many tokens", source="cron")
+        wanted = ["person2", "person1", "person0", "machine2", "machine1", "machine0"]
+        assert sessions(db.search_messages("tokens", mode=mode)) == wanted
+        pages = [db.search_messages("tokens", mode=mode, limit=2, offset=offset) for offset in range(0, 7, 2)]
+        assert [sessions(page) for page in pages] == [wanted[:2], wanted[2:4], wanted[4:], []]
+        by_age = sessions(db.search_messages("tokens", mode=mode, order="newest"))
+        assert by_age == ["machine2", "person2", "machine1", "person1", "machine0", "person0"]
 
     def test_filters_hold(self, db: SessionDB) -> None:
         say(db, "b", "token", source="web")

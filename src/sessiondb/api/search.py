@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -67,9 +68,9 @@ class Search(Handle):
         literal text, so paths, URLs and commands are found as typed. Never raises for a query. By relevance, sessions
         whose title matches come first, as hits with `matched` "title".
 
-        `mode` "substring", "fuzzy" or "regex" reads the messages themselves, newest first, for `deadline` seconds at
-        most; so does a query of `kind:` alone. The answer is a list that also knows `total`, `index_lag`, `notices` and
-        `did_you_mean`.
+        `mode` "substring", "fuzzy" or "regex" reads the messages themselves, people's before machines', newest first,
+        for `deadline` seconds at most; so does a query of `kind:` alone. The answer is a list that also knows `total`,
+        `index_lag`, `notices` and `did_you_mean`.
         """
         if not isinstance(query, str):
             raise Invalid(f"the query must be text, not {type(query).__name__}")
@@ -80,7 +81,7 @@ class Search(Handle):
             raise Invalid(f"unknown order {order!r}; use one of {', '.join(_ORDERS)}")
         if mode == _WORDS:
             return self._search_words(query, chosen, messages, page, _ORDERS[order], deadline)
-        return self._search_text(query, mode, chosen, messages, page, order == "oldest", deadline)
+        return self._search_text(query, mode, chosen, messages, page, _ORDERS[order], deadline)
 
     def index(self, tick: Callable[[int, int], None] | None = None) -> None:
         """Bring the search index up to date, as after an import; `tick` is told how many messages are done, of all.
@@ -105,7 +106,7 @@ class Search(Handle):
             self._raise_if_closed()
         titled = self._titled(query, where, messages) if order == "relevance" else []
         shown = titled[page.offset :][: page.limit]
-        rest = _after_titles(page, len(titled))
+        rest = _after(page, len(titled))
         found = self.provider.search(query, where, messages, rest, order, now)
         hits = [self._title_hit(session, query) for session in shown]
         hits += self._hits(found, _word_snippet(query))
@@ -184,7 +185,7 @@ class Search(Handle):
         where: Filter,
         messages: MessageFilter,
         page: Page,
-        oldest: bool,
+        order: SearchOrder,
         deadline: float,
     ) -> SearchResults:
         if not isinstance(mode, str) or mode not in _TEXT_MODES:
@@ -197,13 +198,43 @@ class Search(Handle):
 
         kind = _TEXT_MODES[mode]
         wanted = finder(pattern, kind)
-        found = self.provider.search_text(pattern, kind, where, messages, page, oldest=oldest, deadline=deadline)
+        found = self._found_text(pattern, kind, where, messages, page, order, deadline)
 
         def shown(message: MessageRow) -> str:
             text = searched_text(message)
             return places_snippet(text, wanted.places(text, deadline))
 
         return SearchResults(self._hits(found, shown), found)
+
+    def _found_text(
+        self,
+        pattern: str,
+        mode: TextMode,
+        where: Filter,
+        messages: MessageFilter,
+        page: Page,
+        order: SearchOrder,
+        deadline: float,
+    ) -> Matches:
+        """The newest (or oldest) first; by relevance people's before machines', who get what is left of the time."""
+        from ..search.filters import people_and_machines
+        from ..search.modes import stopped
+
+        if order != "relevance":
+            oldest = order == "oldest"
+            return self.provider.search_text(pattern, mode, where, messages, page, oldest=oldest, deadline=deadline)
+        until = time.monotonic() + deadline
+        people, machines = people_and_machines(where)
+        found = self.provider.search_text(pattern, mode, people, messages, page, deadline=deadline)
+        if found.notices or len(found.hits) == page.limit:
+            return found
+        rest = _after(page, found.total)
+        left = until - time.monotonic()
+        if left <= 0:
+            return replace(found, notices=(stopped(deadline),))
+        more = self.provider.search_text(pattern, mode, machines, messages, rest, deadline=left)
+        notices = (stopped(deadline),) if more.notices else ()
+        return replace(found, hits=[*found.hits, *more.hits], total=found.total + more.total, notices=notices)
 
     # --- hits ---
 
@@ -267,12 +298,12 @@ def _times(since: float | None, until: float | None) -> tuple[float | None, floa
     )
 
 
-def _after_titles(page: Page, titles: int) -> Page:
-    """What is left of a page that title hits begin."""
-    if not titles:
+def _after(page: Page, first: int) -> Page:
+    """What is left of a page that so many hits begin."""
+    if not first:
         return page
-    left = max(0, titles - page.offset)
-    return Page(None if page.limit is None else max(0, page.limit - left), max(0, page.offset - titles))
+    left = max(0, first - page.offset)
+    return Page(None if page.limit is None else max(0, page.limit - left), max(0, page.offset - first))
 
 
 def _word_snippet(query: Query) -> Shown:

@@ -152,7 +152,6 @@ class _Reader:
             "model": endpoint.model,
             "messages": sendable(messages),
             "stream": True,
-            "stream_options": {"include_usage": True},
         }
         if tools:
             self._request["tools"] = [{"type": "function", "function": dict(tool)} for tool in tools]
@@ -163,7 +162,7 @@ class _Reader:
 
     def _read(self) -> None:
         try:
-            with self._client, self._client.chat.completions.create(**self._request) as stream:
+            with self._client, self._answered() as stream:
                 if not hasattr(stream, "__iter__") or isinstance(stream, str):
                     raise NoAnswer("the endpoint does not stream")
                 for chunk in stream:
@@ -173,6 +172,16 @@ class _Reader:
             self._queue.put(_END)
         except Exception as exc:  # noqa: BLE001 - a thread has nobody above it: whoever waits is told
             self._queue.put(exc)
+
+    def _answered(self) -> Any:
+        ask = self._client.chat.completions.create
+        try:
+            return ask(**self._request, stream_options={"include_usage": True})
+        except self._openai.APIStatusError as exc:
+            # Some know no such field: their tokens are not counted then.
+            if exc.status_code in (400, 422) and "stream_options" in f"{exc} {exc.body}":
+                return ask(**self._request)
+            raise
 
     def pieces(self) -> Iterator[Any]:
         """Chunks, None while nothing comes, at last the exception if there was one."""

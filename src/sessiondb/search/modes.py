@@ -22,6 +22,10 @@ EMPTY = "the pattern is empty"
 Place = tuple[int, int]
 
 
+def stopped(deadline: float) -> str:
+    return f"stopped after {deadline:g} s: not all messages were read; narrow the search or give it more time"
+
+
 class TimeIsUp(Exception):
     """A single text took longer than the search may take."""
 
@@ -70,7 +74,7 @@ def _paged(matching: Iterator[MessageRow], page: Page, deadline: float) -> Match
             if len(hits) == end:
                 break
     except TimeIsUp:
-        notices = (f"stopped after {deadline:g} s: not all messages were read; narrow the search or give it more time",)
+        notices = (stopped(deadline),)
     return Matches(hits[page.offset :], len(hits), notices=notices)
 
 

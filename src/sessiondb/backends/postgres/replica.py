@@ -6,6 +6,7 @@ standby that does not answer is left alone for a while. Everything but lists and
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from ...sql.driver import Tx
     from .engine import Engine
     from .pool import Options
+
+logger = logging.getLogger(__name__)
 
 R = TypeVar("R")
 Kind = TypeVar("Kind", bound=type)
@@ -83,6 +86,8 @@ class Routed:
         self._seen: float | None = None
         self._needed: tuple[float, str] | None = None
         self._rests_until = 0.0
+        # Why the standby is not read, while it is not.
+        self._problem: str | None = None
 
     def read(self, work: Callable[[Tx], R]) -> R:
         return self._where_it_may(lambda engine: engine.read(work))
@@ -98,11 +103,19 @@ class Routed:
                 if self._has_seen_our_writes():
                     answer = ask(self.replica)
                     self.reads += 1
+                    self._problem = None
                     return answer
-            except (errors.Unavailable, errors.SchemaError):
+            except (errors.Unavailable, errors.SchemaError) as exc:
                 self._rests_until = time.monotonic() + REST_SECONDS
+                self._tell(str(exc))
         self.fallbacks += 1
         return ask(self.primary)
+
+    def _tell(self, problem: str) -> None:
+        """Once for each reason: all goes on without the standby, only slower."""
+        if problem != self._problem:
+            logger.warning("sessiondb: read_dsn cannot be used, the primary is read instead: %s", problem)
+        self._problem = problem
 
     def write(self, work: Callable[[Tx], R]) -> R:
         return self.primary.write(work)
@@ -132,7 +145,8 @@ class Routed:
             lag = None if found is None or found[0] is None else float(found[0])
         except errors.Unavailable:
             lag = None
-        return {"replica_lag": lag, "replica_reads": self.reads, "replica_fallbacks": self.fallbacks}
+        counted = {"replica_reads": self.reads, "replica_fallbacks": self.fallbacks}
+        return {"replica_lag": lag, **counted, "replica_problem": self._problem}
 
     def close(self) -> None:
         self.replica.close()
