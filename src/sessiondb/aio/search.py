@@ -44,9 +44,9 @@ class AsyncSearch(AsyncHandle):
         literal text, so paths, URLs and commands are found as typed. Never raises for a query. By relevance, sessions
         whose title matches come first, as hits with `matched` "title".
 
-        `mode` "substring", "fuzzy" or "regex" reads the messages themselves, newest first, for `deadline` seconds at
-        most; so does a query of `kind:` alone. The answer is a list that also knows `total`, `index_lag`, `notices` and
-        `did_you_mean`.
+        `mode` "substring", "fuzzy" or "regex" reads the messages themselves, people's before machines', newest first,
+        for `deadline` seconds at most; so does a query of `kind:` alone. The answer is a list that also knows `total`,
+        `index_lag`, `notices` and `did_you_mean`.
         """
         return await self._read(
             lambda db: db.search_messages(
