@@ -12,7 +12,7 @@ from typing import Any
 
 from . import jsontext
 from .errors import Invalid
-from .ledger import Spelling, digest, fresh_digest, spelling
+from .ledger import Spelling, digest, fresh_digest, spelling, tally
 from .models import MESSAGE_COLUMNS, RELATIONS, ROLES, TOKEN_COLUMNS, Draft, Filter
 from .rows import decoded
 
@@ -332,6 +332,7 @@ def restored(message: Mapping[str, Any], *, max_bytes: int, media_refs: Any = No
         check_count(seq, "seq")
     if message.get("timestamp") is None:
         raise Invalid("a message needs a timestamp in epoch seconds")
+    tally(1)
     kept, has_texts = _restorable(tuple(message))
     given = {name: message[name] for name in kept}
     made = _made(given, 0.0, max_bytes)

@@ -89,8 +89,14 @@ def spelling(names: Iterable[str]) -> Spelling | None:
 
 # Where a float has no exponent, everybody spells it alike.
 _PLAIN_TIMES = (1e-4, 1e15)
-# Loading the fast encoder takes as long as thousands of digests: programs that write little never do.
+# Loading the fast encoder takes as long as thousands of digests: programs that write little never do, and nobody's
+# single append waits for it.
 _LEFT_TO_SPELL = [500]
+
+
+def tally(messages: int) -> None:
+    """So many messages came together: whoever brings many has the fast encoder loaded."""
+    _LEFT_TO_SPELL[0] -= messages
 
 
 def _encoder(names: Sequence[str]) -> Callable[[Mapping[str, Any]], bytes]:
@@ -117,7 +123,6 @@ def fresh_digest(row: Mapping[str, Any], spelled: Spelling | None) -> tuple[int,
     else:
         form = _spelled_form(row, spelled)
         # Without a lock: it does not matter which of two threads makes it.
-        _LEFT_TO_SPELL[0] -= 1
         if _LEFT_TO_SPELL[0] < 0 and spelled.encode is None:
             spelled.encode = _encoder(spelled.names)
     return int.from_bytes(blake2b(form, digest_size=8).digest(), "big") & MASK, form.isascii()

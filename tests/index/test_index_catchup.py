@@ -17,7 +17,7 @@ from index_story import asked, ids, process, ran, say, scanned
 import sessiondb
 from sessiondb import SessionDB, errors
 from sessiondb.backends.sqlite import engine, provider
-from sessiondb.backends.sqlite.index import background, catchup, fts5, generation, merging, searcher, trim, turn
+from sessiondb.backends.sqlite.index import catchup, fts5, generation, keeping, merging, searcher, trim, turn
 
 
 @pytest.fixture
@@ -179,6 +179,18 @@ def test_a_forked_child_searches_and_leaves_the_parents_index_alone(db: SessionD
     ran(FORKS, path)
 
 
+WRITES_MUCH = """
+import sys
+import sessiondb
+from sessiondb.backends.sqlite import engine
+with sessiondb.open(sys.argv[1]) as db:
+    for number in range(engine.INDEXED_AFTER + engine.CHECKPOINT_EVERY):
+        db.append_message("s", "user", "needle")
+    assert db.provider.driver.engine._background is not None
+    assert "logging" not in sys.modules and "sessiondb.search.analyze" not in sys.modules
+"""
+
+
 class TestBackground:
     def lag(self, db: SessionDB) -> Any:
         return db.health()["index_lag"]
@@ -194,6 +206,9 @@ class TestBackground:
         with sessiondb.open(path, read_only=True) as reader:
             # What was written after the last wake-up; the rest was read by nobody but the thread.
             assert reader.search_messages("needle").index_lag <= engine.CHECKPOINT_EVERY
+
+    def test_writing_waits_for_no_module_of_search(self, db: SessionDB, path: Path) -> None:
+        ran(WRITES_MUCH, path)
 
     def test_one_process_does_it_for_all(self, db: SessionDB, path: Path) -> None:
         say(db, "s", *["needle"] * 3)
@@ -363,7 +378,7 @@ class TestImports:
     @pytest.fixture(autouse=True)
     def small_steps(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(provider, "INDEXED_AFTER", 100)
-        monkeypatch.setattr(background, "ALONG_REST", 20)
+        monkeypatch.setattr(keeping, "ALONG_REST", 20)
 
     def test_the_index_follows(self, db: SessionDB, documents: list[dict[str, Any]]) -> None:
         lags = [db.health()["index_lag"] for each in documents if db.import_sessions([each]).messages]

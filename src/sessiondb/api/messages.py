@@ -8,6 +8,7 @@ from typing import Any
 from .. import media, replay
 from ..drafts import check_count, check_text, check_texts, checked_media, draft
 from ..errors import Invalid
+from ..ledger import tally
 from ..models import Draft, MediaRefRow, Merged, MessageRow, ToolCallRow
 from ..rows import message_row
 from .handle import Handle, no_session
@@ -126,6 +127,7 @@ class Messages(Handle):
                     made.append(self._draft(message, now))
         except Invalid as exc:
             raise Invalid(f"message {len(made)}: {exc}") from exc
+        tally(len(made))
         return made
 
     def _draft(self, message: Mapping[str, Any], now: float) -> Draft:

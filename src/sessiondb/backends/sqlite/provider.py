@@ -117,7 +117,7 @@ class SQLiteProvider(SQLProvider):
         """Sessions that come with their messages are imported, many of them: the index follows in steps."""
         self._brought += brought
         if self._brought >= INDEXED_AFTER:
-            from .index.background import index_along
+            from .index.keeping import index_along
 
             self._brought = 0
             index_along(engine)

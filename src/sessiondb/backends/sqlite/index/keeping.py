@@ -1,0 +1,88 @@
+"""The index brought up to date in steps: by a thread beside the writing, or by whoever brings many messages."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING
+
+import apsw
+
+from ....errors import SessionDBError
+from . import seal, turn
+
+if TYPE_CHECKING:
+    from ..engine import Engine
+    from .background import Background
+    from .snapshot import Snapshot
+
+logger = logging.getLogger(__name__)
+
+BATCH = 100
+# While somebody writes, batches are small and the pause after each is so many times as long as it took.
+BUSY_BATCH = 20
+BUSY_PAUSE = 20
+# Whoever brings many messages leaves so few of them to the next search.
+ALONG_REST = 500
+LONGEST_PAUSE = 1.0
+# Another process may be at the same work.
+WAIT_SECONDS = 0.05
+
+# The next search says what is wrong with the store, or that there is no search here.
+DIFFICULTIES = (SessionDBError, apsw.Error, seal.InUse)
+
+
+def keep(background: Background) -> None:
+    """Read what is new until nothing is left, unless another process is at it."""
+    path = background.engine.path
+    try:
+        with turn.taken(path) as ours:
+            if ours:
+                _catch_up(background)
+    except DIFFICULTIES as exc:
+        logger.debug("background indexing of %s paused: %s", path, exc)
+
+
+def _catch_up(background: Background) -> None:
+    lag = None
+    while not background.is_stopped:
+        began = time.monotonic()
+        busy = background.is_busy
+        found = _step(background.engine, BUSY_BATCH if busy else BATCH)
+        if found is None:
+            break
+        if not found.lag:
+            _merge(background)
+            break
+        took = time.monotonic() - began
+        pause = took * BUSY_PAUSE if busy else took / 4
+        if found.lag == lag:
+            pause = WAIT_SECONDS
+        lag = found.lag
+        background.rest(min(pause, LONGEST_PAUSE))
+
+
+def _merge(background: Background) -> None:
+    searcher = background.engine.searcher()
+    began = time.monotonic()
+    while not background.is_stopped and not background.is_busy and searcher.merge():
+        background.rest(time.monotonic() - began)
+        began = time.monotonic()
+
+
+def _step(engine: Engine, batch: int) -> Snapshot | None:
+    searcher = engine.searcher()
+    found = searcher.step(0.0, batch)
+    if found is not None and not found.lag:
+        searcher.trim(found)
+    return found
+
+
+def index_along(engine: Engine) -> None:
+    """Index what is new but for a rest, in the thread that brought it; a difficulty is left to the next search."""
+    lag = None
+    try:
+        while (found := engine.searcher().step(0.0)) is not None and found.lag > ALONG_REST and found.lag != lag:
+            lag = found.lag
+    except DIFFICULTIES as exc:
+        logger.debug("indexing along with an import of %s put off: %s", engine.path, exc)
