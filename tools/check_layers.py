@@ -70,6 +70,7 @@ LAYERS = {
     "sessiondb.search": "pure",
     "sessiondb.search.recall": "parts",
     "sessiondb.search.extracts": "parts",
+    "sessiondb.search.shapes": "parts",
     "sessiondb.search.windows": "parts",
     "sessiondb.shapes": "pure",
     "sessiondb.titles": "pure",

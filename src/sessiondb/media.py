@@ -6,8 +6,6 @@ A part that carries bytes (a `data:` URI, or base64 beside its type) is replaced
 
 from __future__ import annotations
 
-import base64
-import binascii
 import os
 import re
 from collections.abc import Callable
@@ -90,9 +88,11 @@ def _value(part: dict[str, Any], key: str, value: Any, kind: str, put: Put, foun
 
 
 def _stored(value: str, encoded: str, form: str, mime: str, kind: str, put: Put, found: list[dict[str, Any]]) -> str:
+    import base64
+
     try:
         data = base64.b64decode(encoded, validate=True)
-    except (binascii.Error, ValueError):
+    except ValueError:
         data = b""
     if base64.b64encode(data).decode() != encoded:
         # Not plain base64 (line breaks, another alphabet): keep the text itself, so that it comes back exactly.
@@ -142,5 +142,7 @@ def inline(content: Any, find: Callable[[str], bytes | None]) -> Any:
 def _restored(data: bytes, form: str, mime: str) -> str:
     if form == "text":
         return data.decode("utf-8", "surrogatepass")
+    import base64
+
     encoded = base64.b64encode(data).decode()
     return f"data:{mime};base64,{encoded}" if form == "uri" else encoded

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
-from .values import dataclass, field
+from .values import NamedTuple, dataclass, field
 
 if TYPE_CHECKING:
     from .shapes import ContextLine as ContextLine

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from . import ledger, titles
 from .drafts import calls_of, to_json
 from .errors import AlreadyExists, Conflict
 from .media import MediaStore
 from .models import MESSAGE_COLUMNS, SESSION_COLUMNS, Draft, Filter, Page
-from .values import dataclass, field, replace
+from .values import NamedTuple, dataclass, field, replace
 
 if TYPE_CHECKING:
     from .models import SessionRow

@@ -209,6 +209,11 @@ class SessionDBProvider(Movable, Bindable, ABC):
     @abstractmethod
     def get_message(self, message_id: int) -> MessageRow | None: ...
 
+    def found_messages(self, message_ids: Sequence[int]) -> list[tuple[MessageRow, SessionRow]]:
+        """Those of these messages that are still there, in any order, each with facts as in `scan_messages`."""
+        rows = filter(None, map(self.get_message, message_ids))
+        return [(row, session) for row in rows if (session := self.get_session(row["session_id"])) is not None]
+
     @abstractmethod
     def count_messages(self, session_id: str | None = None) -> int: ...
 

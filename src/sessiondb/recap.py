@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
-from unicodedata import category
 
 from .models import MessageRow
 from .values import dataclass, replace
@@ -131,6 +130,11 @@ def shortened(text: str, length: int, *, more: bool = False) -> str:
 
 def _belongs_to_the_one_before(text: str, place: int) -> bool:
     letter = text[place]
+    if letter.isascii() and text[place - 1] != _JOINER:
+        return False
+    # Its tables are large, and most texts are cut between plain letters.
+    from unicodedata import category
+
     return (
         text[place - 1] == _JOINER
         or letter == _JOINER

@@ -1,18 +1,42 @@
-"""Dataclasses that cost nothing at import: the same declarations, without generated code.
+"""Dataclasses and named tuples that cost nothing at import: the same declarations, without generated code.
 
 The standard library compiles methods for every class and imports `inspect` for it; that took a third of the time of a
 short command. These share their methods. `dataclasses.replace`, `fields` and `asdict` work on them; for what is made
-by the thousands a class of its own is faster.
+by the thousands a class of its own is faster. `typing.NamedTuple` looks at the annotations, and the first it looks at
+makes Python load its whole syntax tree.
 """
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
-from typing import Any, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
 
 _MISSING: Any = object()
+
+
+if TYPE_CHECKING:
+    from typing import NamedTuple as NamedTuple
+else:
+
+    class _Tuples(type):
+        """Makes a named tuple of a class that declares its fields; its methods come along."""
+
+        def __new__(cls, name: str, bases: tuple[type, ...], declared: dict[str, Any]) -> type:
+            if not bases:
+                return super().__new__(cls, name, bases, declared)
+            names = list(declared.get("__annotations__", ()))
+            defaults = [declared[name] for name in names if name in declared]
+            made = namedtuple(name, names, defaults=defaults, module=declared["__module__"])
+            for key, value in declared.items():
+                if key not in names and key not in ("__module__", "__qualname__"):
+                    setattr(made, key, value)
+            return made
+
+    class NamedTuple(metaclass=_Tuples):
+        pass
 
 
 class _Made:

@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from sessiondb.values import dataclass, field, replace
+from sessiondb.values import NamedTuple, dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +72,33 @@ def test_the_functions_of_dataclasses_take_them() -> None:
     assert dataclasses.asdict(Point(1)) == {"x": 1, "y": 2, "names": []}
     assert [each.name for each in dataclasses.fields(Named)] == ["x", "y", "names", "title"]
     assert dataclasses.is_dataclass(Open)
+
+
+class Place(NamedTuple):
+    """Where."""
+
+    name: str
+    number: int = 1
+
+    @property
+    def both(self) -> str:
+        return f"{self.name}{self.number}"
+
+
+def test_named_tuples_are_tuples_with_names() -> None:
+    assert Place("a") == ("a", 1) == Place(number=1, name="a")
+    assert Place("a", 2).both == "a2"
+    name, number = Place("b")
+    assert (name, number) == ("b", 1)
+    assert repr(Place("a")) == "Place(name='a', number=1)"
+
+
+def test_named_tuples_can_be_pickled_and_replaced() -> None:
+    assert pickle.loads(pickle.dumps(Place("a"))) == Place("a")
+    assert Place("a")._replace(number=3) == Place("a", 3)
+    assert (Place.__doc__, Place.__module__, Place.__qualname__) == ("Where.", __name__, "Place")
+
+
+def test_named_tuples_need_their_fields() -> None:
+    with pytest.raises(TypeError):
+        Place()  # type: ignore[call-arg]

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 HEAVY = {"click", "dataclasses", "inspect", "logging", "msgspec", "rich", "yaml", "pathlib", "subprocess"}
+HEAVY |= {"base64", "signal", "zlib"}
 CODE = """
 import sys
 from sessiondb.cli.running import run
@@ -61,5 +62,26 @@ def test_plain_english_compiles_no_pattern_of_other_scripts(
     session("a", "what is in /etc/nginx/nginx.conf?", "Nothing", title="nginx")
     done = subprocess.run(
         [sys.executable, "-c", PATTERNS, *command], capture_output=True, text=True, env=environment, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+COMPILED = """
+import builtins, sys
+texts, compile = [], builtins.compile
+builtins.compile = lambda text, *more, **named: texts.append(str(text)[:80]) or compile(text, *more, **named)
+sys.dont_write_bytecode = False
+from sessiondb.cli.running import run
+assert run(sys.argv[1:]) == 0
+print([each for each in texts if len(each) < 80])
+"""
+
+
+@pytest.mark.parametrize("command", [["list"], ["search", "hello"]])
+def test_no_annotation_is_looked_at(session, environment: dict[str, str], command: list[str]) -> None:
+    """The first look makes Python load its whole syntax tree, which takes a twelfth of an empty Python."""
+    session("a", "hello")
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILED, *command], capture_output=True, text=True, env=environment, check=True
     )
     assert done.stdout.splitlines()[-1] == "[]"

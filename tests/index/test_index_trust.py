@@ -16,7 +16,7 @@ from sessiondb.backends.sqlite.index import files, seal
 from sessiondb.backends.sqlite.provider import SCANNED
 from sessiondb.search import analyze
 
-PAGE = 4096
+PAGE = files.PAGE_BYTES
 
 
 @pytest.fixture
@@ -214,5 +214,5 @@ def test_what_full_text_writes_fits_into_pages(db: SessionDB, path: Path) -> Non
         connection.execute("SELECT pagetype, count(*) FROM dbstat WHERE name = 'messages_fts_data' GROUP BY 1")
     )
     connection.close()
-    assert pages["leaf"] > 20
+    assert pages["leaf"] > 10
     assert "overflow" not in pages

@@ -16,9 +16,11 @@ from .store import open_store
 if TYPE_CHECKING:
     from ..db import SessionDB
 
+
 P = ParamSpec("P")
 F = TypeVar("F", bound=Callable[..., Any])
-Command = Callable[Concatenate["SessionDB", P], None]
+if TYPE_CHECKING:
+    Command = Callable[Concatenate[SessionDB, P], None]
 
 
 class State:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import chain
 from operator import add
-from unicodedata import category, combining, decimal, normalize
 
 VERSION = 3
 MAX_TOKEN = 64
@@ -238,6 +237,9 @@ def _fold(text: str) -> str:
     plain, special = _russian()
     if plain.fullmatch(text):
         return text.lower().translate(_RUSSIAN_FOLDING) if special.search(text) else text.lower()
+    # Its tables are large: plain English never needs them, nor does a command that finds such.
+    from unicodedata import normalize
+
     # NFKC would glue these signs to the name before them.
     if "\u2122" in text or "\u2120" in text:
         text = text.replace("\u2122", " ").replace("\u2120", " ")
@@ -249,6 +251,8 @@ def _fold_foreign(found: re.Match[str]) -> str:
 
 
 def _fold_character(character: str) -> str:
+    from unicodedata import category, decimal
+
     kind = category(character)
     if character in _SPECIAL:
         return _SPECIAL[character]
@@ -265,6 +269,8 @@ def _fold_character(character: str) -> str:
 
 
 def _fold_letter(character: str) -> str:
+    from unicodedata import combining, normalize
+
     folded = character.casefold()
     base = normalize("NFKD", folded)
     if base < "\u0250" or "\u0370" <= base < "\u0400":
@@ -314,6 +320,8 @@ def _fold_cluster(cluster: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _joins_back(character: str) -> bool:
+    from unicodedata import category
+
     return not character.isascii() and (category(character)[0] == "M" or _within(_JOINS_BACK, character))
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
 
-from ..values import dataclass, replace
+from ..values import NamedTuple, dataclass, replace
 from . import analyze, stopwords
 from .nodes import And, Leaf, Node, Or, Phrase, Term, all_of, any_of, leaves
 from .query import Query, literal, parse

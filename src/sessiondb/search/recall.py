@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ..drafts import check_count
 from ..models import Filter, ListedSession, MessageFilter, MessageRow, Page, SessionRow
@@ -21,10 +21,15 @@ from .relaxed import Candidate, Candidates, candidate, rarities_of
 from .snippet import row_snippet
 from .text import document, readable, tool_text
 from .weigh import TUNING, Field, Tuning, asides, contents, presence, title_worths
-from .windows import Window, windows_of
 
 if TYPE_CHECKING:
     from ..db import SessionDB
+    from .shapes import Recalled as Recalled
+    from .shapes import RecalledSession as RecalledSession
+    from .windows import Window
+else:
+    # At run time these are dicts; see shapes.py.
+    Recalled = RecalledSession = dict
 
 CANDIDATES = 200
 # When most of them are of the excluded conversation, or must be looked at one by one.
@@ -38,33 +43,7 @@ WINDOW = 3
 LISTED = 50
 
 
-class Recalled(TypedDict):
-    """A message found again; `partial` when it has not all words of the question as typed."""
-
-    id: int
-    session_id: str
-    role: str
-    timestamp: float
-    score: float
-    partial: bool
-    snippet: str
-    source: str
-    title: str | None
-
-
-class RecalledSession(TypedDict):
-    """A conversation: the root of its lineage; `latest_session_id`, hits and windows may be of any session of it."""
-
-    session_id: str
-    latest_session_id: str
-    title: str | None
-    source: str
-    started_at: float
-    last_active: float | None
-    message_count: int
-    preview: str
-    hits: list[Mapping[str, Any]]
-    windows: list[Window]
+_FIELDS = ("id", "session_id", "role", "timestamp", "score", "partial", "snippet", "source", "title")
 
 
 # --- a question to messages ---
@@ -136,7 +115,7 @@ def _listed(
     for hit in found:
         if hit["session_id"] not in excluded:
             facts: Mapping[str, Any] = hit
-            yield cast("Recalled", {name: facts.get(name, False) for name in Recalled.__annotations__})
+            yield cast("Recalled", {name: facts.get(name, False) for name in _FIELDS})
 
 
 def _lineage(db: SessionDB, session_id: str | None) -> frozenset[str]:
@@ -181,8 +160,7 @@ class _Ranking:
         promising = _ordered(self.field.hits, self.field.scores(self.now))
         if not self.asked.query.looks_at_rows:
             promising = promising[: max(READ, limit)]
-        weighed = ((hit, row) for hit in promising if (row := self._weighed(hit)) is not None)
-        rows = {row["id"]: row for _, row in islice(weighed, max(READ, limit))}
+        rows = {row["id"]: row for row in islice(self._weighed(promising, max(READ, limit)), max(READ, limit))}
         found = [hit for hit in promising if hit.id in rows]
         # A question that is no decision may have one as its answer.
         asking = promising if self.asked.query.kinds else _ordered(found, self.field.scores(self.now))
@@ -194,11 +172,10 @@ class _Ranking:
         """What was said right after the best hits: an answer need not repeat the words of its question."""
         known = {hit.id for hit in self.field.hits}
         found: dict[int, Candidate] = {}
-        for hit in hits:
+        for hit in [hit for hit in hits if hit.session_id in self.sessions]:
             for row in self.db.provider.get_messages(hit.session_id, after=hit.seq, limit=self.field.tuning.reach):
                 if row["id"] not in known and self._may_stand_beside(row):
                     rows[row["id"]] = row
-                    self._title(hit.session_id)
                     found[row["id"]] = candidate(row, hit.source, 0)
         self.field.join(list(found.values()))
         return list(found.values())
@@ -214,24 +191,32 @@ class _Ranking:
             and (wanted.until is None or moment < wanted.until)
         )
 
-    def _weighed(self, hit: Candidate) -> MessageRow | None:
-        """The row of a candidate, its text weighed; None when it is gone or the query does not admit it."""
-        row = self.db.provider.get_message(hit.id)
-        if row is None or not self.asked.query.admits(row):
-            return None
+    def _weighed(self, hits: Sequence[Candidate], together: int) -> Iterator[MessageRow]:
+        """The rows of candidates, their texts weighed; without those that are gone or that the query does not admit."""
+        for start in range(0, len(hits), together):
+            some = {hit.id: hit for hit in hits[start : start + together]}
+            found = self.db.provider.found_messages(list(some))
+            for _, session in found:
+                self._remember(session)
+            rows = {row["id"]: row for row, _ in found}
+            for hit in some.values():
+                if hit.id in rows and self.asked.query.admits(rows[hit.id]):
+                    self._weigh(hit, rows[hit.id])
+                    yield rows[hit.id]
+
+    def _weigh(self, hit: Candidate, row: MessageRow) -> None:
         body, extra = document(readable(row)[:WEIGHED_CHARACTERS], tool_text(row)[:WEIGHED_CHARACTERS])
         known, tuning = self.field.worths[hit.id], self.field.tuning
         self.field.worths[hit.id] = contents(self.asked.wanted, known, body, extra, tuning)
         self.field.bonus[hit.id] = asides(self.asked.asides, body, tuning)
-        self._title(hit.session_id)
-        return row
 
-    def _title(self, session_id: str) -> None:
-        if session_id not in self.sessions:
-            session = self.sessions[session_id] = self.db.provider.get_session(session_id) or {}
-            title = analyze.tokens(session.get("title") or "")
+    def _remember(self, session: SessionRow) -> None:
+        if session["id"] not in self.sessions:
+            self.sessions[session["id"]] = session
+            title = analyze.tokens(session["title"] or "")
             if title:
-                self.field.titles[session_id] = title_worths(self.asked.wanted, self.rarities, title, self.field.tuning)
+                worths = title_worths(self.asked.wanted, self.rarities, title, self.field.tuning)
+                self.field.titles[session["id"]] = worths
 
     def _recalled(self, hit: Candidate, row: MessageRow, score: float) -> Recalled:
         return {
@@ -243,7 +228,7 @@ class _Ranking:
             "partial": _partial(hit),
             "snippet": row_snippet(row, _shown(self.asked, hit)),
             "source": hit.source,
-            "title": self.sessions[hit.session_id].get("title"),
+            "title": self.sessions[hit.session_id]["title"],
         }
 
 
@@ -289,6 +274,8 @@ def group(
     A conversation is a whole lineage. Windows that touch are one; messages that are gone are left out; `windows` is
     for how many of its hits there are any, all unless said. Takes hits of `rank_messages` and of `search_messages`.
     """
+    from .windows import windows_of
+
     lineages = _Lineages(db, exclude_session)
     found: dict[str, list[Mapping[str, Any]]] = {}
     for hit in hits:

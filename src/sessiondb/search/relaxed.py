@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from heapq import nsmallest
-from typing import NamedTuple
 
 from ..models import MessageRow, SessionRow
-from ..values import dataclass
+from ..values import NamedTuple, dataclass
 from . import rank
 from .match import matches
 from .nodes import Node

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from heapq import heappush, heappushpop
-from typing import NamedTuple
 
 from ..models import Match, Matches, MessageRow, Page, SearchOrder, SessionRow
+from ..values import NamedTuple
 from . import rank
 from .analyze import MAX_TOKEN
 from .match import count, found, holds

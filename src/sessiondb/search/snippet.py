@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from ..models import MessageRow
+from ..values import NamedTuple
 from .analyze import Places, extra, located, unspaced
 from .match import length, positions
 from .nodes import Leaf, Node, Phrase, Term, leaves

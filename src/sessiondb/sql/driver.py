@@ -14,7 +14,6 @@ Params = Mapping[str, Any]
 
 P = ParamSpec("P")
 R = TypeVar("R")
-S = TypeVar("S", bound="HasDriver")
 
 
 class Tx(Protocol):
@@ -64,6 +63,9 @@ class Driver(Protocol):
 
 class HasDriver(Protocol):
     driver: Driver
+
+
+S = TypeVar("S", bound=HasDriver)
 
 
 def read(method: Callable[Concatenate[S, Tx, P], R]) -> Callable[Concatenate[S, P], R]:

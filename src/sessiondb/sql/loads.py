@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import ledger
 from ..models import MEDIA_REF_COLUMNS, SESSION_COLUMNS, TOKEN_COLUMNS, TOOL_CALL_COLUMNS
 from ..moving import Part, Row, moved_on, taken
+from ..values import NamedTuple
 from .adopt import LEDGER
 from .appends import INSERT_PLACED
 from .driver import Tx

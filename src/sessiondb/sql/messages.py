@@ -44,6 +44,16 @@ UNPLACED = f"""
        AND seq IS NULL
      ORDER BY id
 """
+WITH_FACTS = f"""
+    SELECT {rows.prefixed(MESSAGE_COLUMNS, "m")}, s.source, s.model, s.title, s.started_at
+      FROM messages m
+      JOIN sessions s ON s.id = m.session_id
+"""
+FOUND = f"""
+    {WITH_FACTS}
+     WHERE m.id IN (%s)
+"""
+_TOGETHER = 500
 # A replay needs no more than this, and is read whole.
 TURNS = f"""
     SELECT {", ".join(TURN_COLUMNS)}
@@ -203,6 +213,14 @@ class MessagePrimitives(SessionDBProvider):
         return None if found is None else rows.message(found)
 
     @read
+    def found_messages(self, tx: Tx, message_ids: Sequence[int]) -> list[tuple[MessageRow, SessionRow]]:
+        found: list[Row] = []
+        for start in range(0, len(message_ids), _TOGETHER):
+            names, params = marks("id", message_ids[start : start + _TOGETHER])
+            found += tx.rows(FOUND % names, params)
+        return [(rows.message(row), _facts(row)) for row in found]
+
+    @read
     def count_messages(self, tx: Tx, session_id: str | None = None) -> int:
         found = tx.row(COUNT_ALL) if session_id is None else tx.row(COUNT_ONE, {"id": session_id})
         return int(found[0]) if found else 0
@@ -280,9 +298,7 @@ class MessagePrimitives(SessionDBProvider):
             chosen.add("m.id < :cursor" if newest else "m.id > :cursor", cursor=cursor)
         found = tx.rows(
             f"""
-            SELECT {rows.prefixed(MESSAGE_COLUMNS, "m")}, s.source, s.model, s.title, s.started_at
-              FROM messages m
-              JOIN sessions s ON s.id = m.session_id
+            {WITH_FACTS}
              WHERE {chosen.sql}
              ORDER BY m.id {"DESC" if newest else "ASC"}
              {{page}}

@@ -29,7 +29,8 @@ Kind = TypeVar("Kind", bound=type)
 
 ON_REPLICA = (
     "list_sessions", "count_sessions", "search", "candidates", "search_text", "search_titles", "near_words",
-    "surroundings", "usage_by_model", "top_sessions_by_tokens", "session_facts", "activity", "tool_usage",
+    "surroundings", "found_messages", "usage_by_model", "top_sessions_by_tokens", "session_facts", "activity",
+    "tool_usage",
 )  # fmt: skip
 # A standby that is gone must not make every list wait.
 PATIENCE_SECONDS = 2.0

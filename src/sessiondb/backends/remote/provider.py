@@ -25,7 +25,7 @@ _OWN = frozenset({"is_available", "initialize", "shutdown"})
 # What has a shorter way there than its base form here.
 _FORWARDED = (
     frozenset(name for name in vars(Movable) if not name.startswith("_"))
-    | {"session_facts", "activity", "tool_usage", "get_turns", "surroundings"}
+    | {"session_facts", "activity", "tool_usage", "get_turns", "surroundings", "found_messages"}
 )  # fmt: skip
 
 

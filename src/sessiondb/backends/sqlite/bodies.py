@@ -7,8 +7,7 @@ the last reference to it. The store itself says how it keeps them, so that all i
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import filterfalse
 from operator import itemgetter, methodcaller
 from typing import Any
@@ -95,7 +94,11 @@ def _kept(connection: apsw.Connection, text: str, codec: str) -> str:
 
 def packed(text: str, codec: str) -> str | bytes:
     """As text, which any program can read through the views, or compressed."""
-    return zlib.compress(text.encode(), _LEVEL) if codec == ZLIB else text
+    if codec != ZLIB:
+        return text
+    import zlib
+
+    return zlib.compress(text.encode(), _LEVEL)
 
 
 # --- out ---
@@ -162,16 +165,18 @@ def text_of(codec: object, data: object) -> str:
     """The text of a row of `bodies`; raises ValueError when it cannot be made out."""
     if isinstance(data, str):
         return data
-    read = _CODECS.get(str(codec))
-    if read is None or not isinstance(data, bytes):
+    if codec not in (PLAIN, ZLIB) or not isinstance(data, bytes):
         raise ValueError(f"unknown codec {codec!r}")
+    return (_unpacked(data) if codec == ZLIB else data).decode()
+
+
+def _unpacked(data: bytes) -> bytes:
+    import zlib
+
     try:
-        return read(data).decode()
+        return zlib.decompress(data)
     except zlib.error as exc:
         raise ValueError(str(exc)) from exc
-
-
-_CODECS: dict[str, Callable[[bytes], bytes]] = {ZLIB: zlib.decompress, PLAIN: bytes}
 
 
 def put_back(connection: apsw.Connection, row: Row, at: Sequence[int]) -> Row:

@@ -17,7 +17,7 @@ from ... import errors
 from ...sql.driver import Tx
 from ...values import dataclass
 from . import files
-from .connection import connect, translated
+from .connection import connect, translated, vfs_of
 from .crash import kill_point
 from .gate import Gate
 from .guard import Guard
@@ -71,6 +71,7 @@ class Engine:
 
     def _open(self) -> None:
         self._pid = os.getpid()
+        self.vfs = vfs_of(self.path)
         self.readers = Readers(self.path, self.options.readers, self._open_reader)
         try:
             self.writer = None if self.options.read_only else self._open_writer()
@@ -80,7 +81,7 @@ class Engine:
             raise translated(exc, self.path) from exc
 
     def _open_writer(self) -> Writer:
-        connection = connect(self.path)
+        connection = connect(self.path, vfs=self.vfs)
         connection.execute(f"PRAGMA synchronous = {self.options.synchronous}")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA journal_size_limit = 67108864")
@@ -98,7 +99,7 @@ class Engine:
         return not self.is_immutable() and self.readers.read(_journal_mode) == "wal"
 
     def _open_reader(self) -> apsw.Connection:
-        return connect(self.path, read_only=True, immutable=self.is_immutable())
+        return connect(self.path, read_only=True, immutable=self.is_immutable(), vfs=self.vfs)
 
     def is_immutable(self) -> bool:
         """A file in a directory we cannot write to has no shared memory; nobody else writes there either."""

@@ -13,7 +13,7 @@ from ...provider import Change, Features
 from ...sql.driver import Driver, Tx
 from ...sql.provider import SQLProvider
 from ...values import replace
-from . import files, mounts, schema, store
+from . import files, schema, store
 from .connection import OLDEST_SQLITE, has_checksums, sqlite_version
 from .engine import Engine, Options
 
@@ -176,6 +176,8 @@ class SQLiteProvider(SQLProvider):
         return self.driver.read(_large_texts)
 
     def health(self) -> dict[str, Any]:
+        from . import mounts
+
         settings = self.driver.read(_settings)
         facts = self.driver.facts() if isinstance(self.driver, Handle) else {}
         return {

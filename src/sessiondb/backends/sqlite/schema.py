@@ -15,7 +15,7 @@ from ... import errors, titles
 from ...sql.adopt import adopt, adrift_sessions, relate
 from ...sql.driver import Tx
 from ...values import dataclass
-from .connection import connect, translated
+from .connection import VFS_NAME, connect, translated
 from .crash import kill_point
 
 # "sdb1" as a number: what makes a file ours, whatever version number another program stamps on it.
@@ -101,8 +101,8 @@ def _state(path: str) -> tuple[int, int] | None:
 def _look(path: str, state: tuple[int, int] | None) -> Kind:
     if state is not None and state[0] == 0:
         return Kind("empty")
-    # Without a WAL nobody is writing; immutable leaves no sidecar behind.
-    connection = connect(path, read_only=True, immutable=state is not None)
+    # Without a WAL nobody is writing; immutable leaves no sidecar behind. Checksums are for whoever reads messages.
+    connection = connect(path, read_only=True, immutable=state is not None, vfs=VFS_NAME)
     try:
         # One snapshot: between two questions another process may commit the schema.
         connection.execute("BEGIN")

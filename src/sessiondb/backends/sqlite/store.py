@@ -8,7 +8,7 @@ import apsw
 
 from ... import errors
 from ...sql.driver import Tx
-from . import bodies, checksums, engine, files, mark, mounts, schema, worktree
+from . import bodies, checksums, engine, files, mark, schema
 from .connection import connect, translated
 from .crash import kill_point
 from .engine import Engine, Options
@@ -39,6 +39,8 @@ def acquire(path: str, options: Options, *, page_checksums: bool = False) -> Eng
             )
         found.handles += 1
     if created and not files.is_default_home(path):
+        from . import worktree
+
         worktree.warn_if_endangered(path)
     return found
 
@@ -79,6 +81,8 @@ def _install(path: str, options: Options, page_checksums: bool) -> None:
     if kind.name == "seed":
         schema.backup_before_upgrade(path, kind.version)
         kill_point("after upgrade backup")
+    from . import mounts
+
     with_checksums = page_checksums and kind.name == "empty"
     connection = connect(path, vfs=checksums.load() if with_checksums else None)
     try:

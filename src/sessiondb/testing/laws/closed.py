@@ -109,6 +109,7 @@ PRIMITIVES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "find_ids": (("s", 2), {}),
     "find_native": (("codex", "a"), {}),
     "find_titles": (("deploy",), {}),
+    "found_messages": (([1],), {}),
     "get_binding": (("k",), {}),
     "get_media_refs": (("s",), {}),
     "get_message": ((1,), {}),

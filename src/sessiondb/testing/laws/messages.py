@@ -122,6 +122,18 @@ class MessageLaws(LawBase):
         (message_id,) = say(db, session("b"), "hello")
         assert db.provider.get_message(message_id) == db.get_messages("b")[0]
 
+    def test_messages_are_read_with_facts_of_their_sessions(self, db: SessionDB, session: NewSession) -> None:
+        first, second = session("a"), session("b")
+        db.set_session_title(first, "caf\u00e9")
+        wanted = [db.append_message(each, "user", f"in {each} \ud800") for each in (first, second)]
+        found = sorted(db.provider.found_messages([*wanted, wanted[-1] + 1000]), key=lambda pair: pair[0]["id"])
+        assert [row for row, _ in found] == [db.provider.get_message(each) for each in wanted]
+        assert [(facts["id"], facts["title"]) for _, facts in found] == [("a", "caf\u00e9"), ("b", None)]
+        assert set(found[0][1]) >= {"id", "source", "model", "title", "started_at"}
+
+    def test_no_messages_are_read_by_no_ids(self, db: SessionDB) -> None:
+        assert db.provider.found_messages([]) == []
+
     def test_an_unknown_message_is_none(self, db: SessionDB) -> None:
         assert db.provider.get_message(12345) is None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from ....models import Filter, Match, Matches, MessageFilter, Page, SearchOrder
 from ....search import rank
@@ -15,6 +14,7 @@ from ....sql import rows
 from ....sql.driver import Row
 from ....sql.escape import unescape
 from ....sql.filters import marks, messages_where, sessions_where
+from ....values import NamedTuple
 from . import fts5
 from .snapshot import Snapshot
 

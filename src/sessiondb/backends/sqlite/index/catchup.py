@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import apsw
 
@@ -21,7 +21,7 @@ from ....sql import rows
 from ....sql.driver import Row, Tx
 from ....sql.escape import unescape
 from ....sql.filters import marks
-from ....values import dataclass, field
+from ....values import NamedTuple, dataclass, field
 from . import files, fts5, seal
 
 BATCH = 500

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from ....search import analyze
-from ..connection import uri, vfs_of
+from ..connection import uri
 from ..files import identity
 from . import catchup, files, fts5, merging, seal, snapshot
 from .snapshot import Snapshot
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 STORE_ID = "SELECT value FROM meta WHERE name = 'store_id'"
 LAST_CHANGE = "SELECT seq FROM sqlite_sequence WHERE name = 'message_changes'"
+# Whoever searches once reads hardly a page twice, and memory that was used is at hand sooner than memory that was not.
+FIRST_CACHE_KB = 2 * 1024
 INDEX_CACHE_KB = 32 * 1024
 DATA_CACHE_KB = 8 * 1024
 TERM = "SELECT term FROM data.messages WHERE id = ?"
@@ -31,6 +33,7 @@ class Generation:
         self.engine = engine
         self.read_only = engine.options.read_only
         self.file = identity(path)
+        self._remembers = False
         self.connection = files.opened(path, read_only=self.read_only)
         self.note = seal.Note(path)
         try:
@@ -43,10 +46,9 @@ class Generation:
 
     def _attach(self) -> None:
         immutable = {"immutable": 1} if self.engine.is_immutable() else {}
-        name = uri(self.engine.path, mode="ro", vfs=vfs_of(self.engine.path), **immutable)
+        name = uri(self.engine.path, mode="ro", vfs=self.engine.vfs, **immutable)
         self.connection.execute("ATTACH ? AS data", (name,))
-        # A checked page costs more than a cached one; memory is taken as pages are used.
-        self.connection.execute(f"PRAGMA main.cache_size = -{INDEX_CACHE_KB}")
+        self.connection.execute(f"PRAGMA main.cache_size = -{FIRST_CACHE_KB}")
         self.connection.execute(f"PRAGMA data.cache_size = -{DATA_CACHE_KB}")
 
     def _check(self) -> None:
@@ -83,6 +85,13 @@ class Generation:
             self._check_seal()
         finally:
             self.connection.execute("ROLLBACK")
+            self._remember_more()
+
+    def _remember_more(self) -> None:
+        """From the second search on: a checked page costs more than a cached one; memory is taken as pages are used."""
+        if not self._remembers:
+            self.connection.execute(f"PRAGMA main.cache_size = -{INDEX_CACHE_KB}")
+            self._remembers = True
 
     def _check_seal(self) -> None:
         if not self.note.is_kept() and not seal.intact(self.path, read_only=self.read_only):

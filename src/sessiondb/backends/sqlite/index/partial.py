@@ -85,11 +85,11 @@ class Partial(Answer):
 
         Then nobody asks who holds the parts, and how rare they are is told by the words as typed.
         """
-        known = self._typed_counts() if self.snapshot.newest >= FILLED_FROM else None
-        if known is None:
+        if self.snapshot.newest < FILLED_FROM or WHOLE not in self.telling_all:
             return None
         ids = self._holders(HOLDERS, {}, WHOLE)
-        if len(ids) < TAKEN:
+        known = self._typed_counts() if len(ids) >= TAKEN else None
+        if known is None:
             return None
         rarities = rarities_of(known, self.snapshot.newest)
         hits = [*self._looked_up(dict.fromkeys(ids, self.implied[WHOLE]), rarities, limit), *self._fresh()]
@@ -98,8 +98,6 @@ class Partial(Answer):
 
     def _typed_counts(self) -> list[int] | None:
         """In how many messages each part is, by the words that were typed for it; None when that cannot be told."""
-        if WHOLE not in self.telling_all:
-            return None
         typed = [[leaf for leaf in leaves(self.parts[WHOLE]) if implies(leaf, part)] for part in self.parts]
         typed[WHOLE] = list(leaves(self.parts[WHOLE]))
         return [min(map(self._containing, words)) for words in typed] if all(typed) else None

@@ -22,8 +22,6 @@ from .answer import Answer
 from .generation import Generation, begun
 from .partial import Partial
 from .snapshot import Snapshot
-from .trim import trimmed
-from .vocabulary import near_words
 
 if TYPE_CHECKING:
     from ..engine import Engine
@@ -76,6 +74,8 @@ class Searcher:
 
     def near_words(self, words: Sequence[str]) -> dict[str, str] | None:
         """For each word that no message has, a similar one that some have."""
+        from .vocabulary import near_words
+
         return self._answered(lambda snapshot: near_words(snapshot.connection, words))
 
     def _answered(self, work: Callable[[Snapshot], R]) -> R | None:
@@ -146,6 +146,8 @@ class Searcher:
 
     def trim(self, found: Snapshot) -> None:
         """Forget changes that the index has read long ago."""
+        from .trim import trimmed
+
         trimmed(self.engine, found.at.last_change)
 
     # --- the file ---
