@@ -57,7 +57,7 @@ def open_to_all() -> Iterator[Path]:
 LOOKS = """
 import os, sys
 from sessiondb import upkeep
-from sessiondb.backends.sqlite import mounts, schema
+from sessiondb.backends.sqlite import mounts, schema, worktree
 from sessiondb.backends.sqlite.upkeep import offline, repair
 from sessiondb.errors import Busy
 
