@@ -43,10 +43,13 @@ def filled_session(number: int, sessions: int) -> str:
 
 def appended(work: Work, number: int) -> list[tuple[str, dict[str, Any]]]:
     """Single messages, spread over conversations that go on at the same time; "append" is text only."""
-    rows = corpus.messages(f"append-{number}", work.count)
-    if work.kind == "append":
-        rows = [{"role": "user", "content": row["content"]} for row in rows]
-    return [(live_session(place), row) for place, row in enumerate(rows)]
+    made: list[tuple[str, dict[str, Any]]] = []
+    # A result follows its call in the same conversation.
+    conversations = [iter(corpus.messages(f"append-{number}-{name}", work.count)) for name in range(len(LIVE_SESSIONS))]
+    for place in range(work.count):
+        row = next(conversations[place % len(LIVE_SESSIONS)])
+        made.append((live_session(place), {"role": "user", "content": row["content"]} if work.kind == "append" else row))
+    return made
 
 
 def batches(work: Work, number: int) -> list[tuple[str, list[dict[str, Any]]]]:

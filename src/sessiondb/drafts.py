@@ -216,12 +216,13 @@ def draft(message: Mapping[str, Any], now: float, max_bytes: int) -> Draft:
     role = message.get("role")
     if role.__class__ is not str or role not in ROLES:
         check_role(role)
+    if None in message.values():
+        message = {name: value for name, value in message.items() if value is not None}
     return _made(message, now, max_bytes)
 
 
 def _made(message: Mapping[str, Any], now: float, max_bytes: int) -> Draft:
-    if None in message.values():
-        message = {name: value for name, value in message.items() if value is not None}
+    """Of a message whose fields all have a value."""
     texts, converted, spelled = _shape(tuple(message))
     values = {**_NOTHING, **message}
     for name in texts:
@@ -328,13 +329,12 @@ def restored(message: Mapping[str, Any], *, max_bytes: int, media_refs: Any = No
     role, seq = message.get("role"), message.get("seq")
     if not isinstance(role, str) or not role:
         raise Invalid(f"a message needs a role, not {role!r}")
-    if seq is not None:
-        check_count(seq, "seq")
+    check_count(seq, "seq")
     if message.get("timestamp") is None:
         raise Invalid("a message needs a timestamp in epoch seconds")
     tally(1)
     kept, has_texts = _restorable(tuple(message))
-    given = {name: message[name] for name in kept}
+    given = {name: value for name in kept if (value := message[name]) is not None}
     made = _made(given, 0.0, max_bytes)
     if has_texts:
         _keep_texts(made, given)

@@ -88,7 +88,7 @@ def spelling(names: Iterable[str]) -> Spelling | None:
 
 
 # Where a float has no exponent, everybody spells it alike.
-_PLAIN_TIMES = (1e-4, 1e15)
+_PLAIN_FROM, _PLAIN_TO = 1e-4, 1e15
 # Loading the fast encoder takes as long as thousands of digests: programs that write little never do, and nobody's
 # single append waits for it.
 _LEFT_TO_SPELL = [500]
@@ -115,7 +115,7 @@ def fresh_digest(row: Mapping[str, Any], spelled: Spelling | None) -> tuple[int,
     """
     if spelled is None:
         form = jsontext.canonical(_form(row)).encode("utf-8", "surrogatepass")
-    elif spelled.encode is not None and _PLAIN_TIMES[0] < row["timestamp"] < _PLAIN_TIMES[1]:
+    elif spelled.encode is not None and _PLAIN_FROM < row["timestamp"] < _PLAIN_TO:
         try:
             form = spelled.encode(row)
         except UnicodeEncodeError:

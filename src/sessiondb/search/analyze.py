@@ -115,6 +115,18 @@ def _words(text: str) -> list[str]:
     return _all_shortened(text, words)
 
 
+def is_cut_alike(text: str) -> bool:
+    """Whether any tokenizer that cuts ASCII at what is no letter and no digit finds the words of `tokens` in it.
+
+    False for some texts where it would, too.
+    """
+    if not text.isascii() or "\x1b" in text:
+        return False
+    # An overlong word fills one of these blocks.
+    half = MAX_TOKEN // 2
+    return all([" " in text[at : at + half] for at in range(0, len(text) - half + 1, half)])
+
+
 def _all_shortened(text: str, words: list[str]) -> list[str]:
     if len(text) > MAX_TOKEN and words and max(map(len, words)) > MAX_TOKEN:
         return [shortened(word) for word in words]

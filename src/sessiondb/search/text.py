@@ -27,6 +27,8 @@ def tool_text(row: MessageRow) -> str:
     """The names and arguments of the tools that the message calls, or of the tool that answers in it."""
     answering = row.get("tool_name")
     parts = [answering] if isinstance(answering, str) else []
+    if row.get("tool_calls") is None:
+        return "".join(parts)
     for call in calls_of(row):
         parts += _named(call)
         parts += (part for value in _values(call, _ARGUMENT_KEYS) for part in _argument_parts(value))
@@ -49,6 +51,14 @@ def uses_tools(row: MessageRow, names: Iterable[str]) -> bool:
 def words(row: MessageRow) -> tuple[list[str], list[str]]:
     """The two columns of an index: the words of the text; those of tools, and parts of identifiers."""
     return document(readable(row), tool_text(row))
+
+
+def columns(body: str, tools: str) -> tuple[str, str]:
+    """`document` as texts, for an index that cuts ASCII at what is no letter and no digit, and ignores case."""
+    if analyze.is_cut_alike(body):
+        return body, " ".join(analyze.tokens(tools) + analyze.extra(f"{body}\n{tools}") if tools else analyze.extra(body))
+    words, named = document(body, tools)
+    return " ".join(words), " ".join(named)
 
 
 def document(body: str, tools: str) -> tuple[list[str], list[str]]:

@@ -76,19 +76,10 @@ INSERT_CALL = """
     VALUES (:session_id, :message_id, :call_id, :tool_name, :arguments, :result_summary, :status,
             :created_at, :completed_at)
 """
-PENDING_CALL = """
-    SELECT id
-      FROM tool_calls
-     WHERE session_id = :session_id
-       AND call_id = :call_id
-       AND status = 'pending'
-     ORDER BY id DESC
-     LIMIT 1
-"""
 COMPLETE_CALL = """
     UPDATE tool_calls
        SET status = :status, result_summary = :result_summary, completed_at = :completed_at
-     WHERE id = :id
+     WHERE {newest_pending_call}
 """
 INSERT_MEDIA = """
     INSERT INTO media_refs (session_id, message_id, kind, path, mime_type, sha256, size, metadata)
@@ -119,7 +110,7 @@ def append_one(tx: Tx, session_id: str | None, draft: Draft) -> int:
         # Or there is no such session; the long way tells.
         raise Adrift
     if draft.calls or draft.media or values["tool_call_id"] is not None:
-        _attach_all(tx, session_id, (message_id,), (draft,))
+        _attach(tx, session_id, message_id, draft)
     return message_id
 
 
@@ -239,6 +230,18 @@ def _counted(session_id: str, drafts: Sequence[Draft], total: int, last_id: int)
     }
 
 
+def _attach(tx: Tx, session_id: str, message_id: int, draft: Draft) -> None:
+    """What `_attach_all` does, for one message."""
+    values = draft.values
+    place_of = {"session_id": session_id, "message_id": message_id}
+    for call in draft.calls:
+        tx.run(INSERT_CALL, {**call, **place_of, **_UNANSWERED, "created_at": values["timestamp"]})
+    for reference in draft.media:
+        tx.run(INSERT_MEDIA, {**reference, **place_of})
+    if values["tool_call_id"] is not None and values["role"] == "tool":
+        _complete(tx, session_id, values)
+
+
 def _attach_all(tx: Tx, session_id: str, ids: Sequence[int], drafts: Sequence[Draft]) -> None:
     """Tool calls with their results, and media; a result that comes with its call is stored in the call's row."""
     calls: list[dict[str, Any]] = []
@@ -276,6 +279,4 @@ def _answer(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _complete(tx: Tx, session_id: str, values: Mapping[str, Any]) -> None:
-    pending = tx.row(PENDING_CALL, {"session_id": session_id, "call_id": values["tool_call_id"]})
-    if pending is not None:
-        tx.run(COMPLETE_CALL, {"id": pending[0], **_answer(values)})
+    tx.run(COMPLETE_CALL, {"session_id": session_id, "call_id": values["tool_call_id"], **_answer(values)})

@@ -9,6 +9,11 @@ from operator import itemgetter
 from typing import Any
 
 
+# The newest call of this id that has no answer yet, as the condition of an UPDATE.
+PENDING_CALL = "session_id = :session_id AND call_id = :call_id AND status = 'pending'"
+NEWEST_PENDING_CALL = f"id = (SELECT id FROM tool_calls WHERE {PENDING_CALL} ORDER BY id DESC LIMIT 1)"
+
+
 def _as_written(sql: str) -> str:
     return sql
 

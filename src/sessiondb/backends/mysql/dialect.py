@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import string
 
-from ...sql.dialect import Dialect, parameter
+from ...sql.dialect import PENDING_CALL, Dialect, parameter
 
 _ASCII_LOWER = re.compile(r"ASCII_LOWER\(([^)]*)\)")
 
@@ -37,6 +37,8 @@ MYSQL = Dialect(
         "newest_message_id": """COALESCE((SELECT AUTO_INCREMENT - 1
                                             FROM information_schema.tables
                                            WHERE table_schema = DATABASE() AND table_name = 'messages'), 0)""",
+        # It may not read the table that it changes.
+        "newest_pending_call": f"{PENDING_CALL} ORDER BY id DESC LIMIT 1",
         "no_tag_conflict": "ON DUPLICATE KEY UPDATE tag = tag",
         "page": "LIMIT :limit OFFSET :offset",
         "head": "CASE WHEN m.content_type = 'json' THEN m.content ELSE LEFT(m.content, 512) END",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache, partial
 
-from ...sql.dialect import Dialect, parameter
+from ...sql.dialect import NEWEST_PENDING_CALL, Dialect, parameter
 
 TABLES = (
     "sessions", "messages", "tool_calls", "media_refs", "tags", "meta", "import_files", "gateway_bindings",
@@ -41,6 +41,7 @@ def dialect(schema: str) -> Dialect:
             "last_inserted": "lastval()",
             "newest_message_id": "COALESCE((SELECT last_value FROM messages_id_seq WHERE is_called), 0)",
             "next_message_id": f"nextval('{sequence}')",
+            "newest_pending_call": NEWEST_PENDING_CALL,
             "no_tag_conflict": "ON CONFLICT DO NOTHING",
             "page": "LIMIT NULLIF(:limit, -1) OFFSET :offset",
             "head": "CASE WHEN m.content_type = 'json' THEN m.content ELSE substr(m.content, 1, 512) END",

@@ -90,7 +90,7 @@ class SQLiteTx:
         # All large texts first: what is inserted last must be the last of these rows.
         known = plain or repeat(False, len(params))
         rows = [each if is_plain else storable(each) for each, is_plain in zip(params, known, strict=True)]
-        if any(map(_may_be_large, rows)):
+        if max([len(each.get("content") or "") for each in rows]) > bodies.SMALL:
             rows = list(map(self._message, rows))
         self._cursor.executemany(SQLITE.text(sql), list(map(SQLITE.places(sql), rows)))
         last = self.connection.last_insert_rowid()

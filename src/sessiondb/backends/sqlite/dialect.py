@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...sql.dialect import Dialect
+from ...sql.dialect import NEWEST_PENDING_CALL, Dialect
 from ...sql.escape import MARK
 
 SQLITE = Dialect(
@@ -17,6 +17,7 @@ SQLITE = Dialect(
         "last_inserted": "last_insert_rowid()",
         # The highest id ever given: a deleted message's id does not come back.
         "newest_message_id": "COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'messages'), 0)",
+        "newest_pending_call": NEWEST_PENDING_CALL,
         "no_tag_conflict": "ON CONFLICT DO NOTHING",
         "page": "LIMIT :limit OFFSET :offset",
         # As bytes: substr() of text ends at a NUL, and a first prompt may be megabytes long.

@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 import apsw
 
-from ....models import MESSAGE_COLUMNS
+from ....rows import decoded
 from ....search import rank
-from ....search.text import words
+from ....search.text import columns, readable, tool_text
 from ....sql import rows
 from ....sql.driver import Row, Tx
 from ....sql.escape import unescape
@@ -28,8 +28,9 @@ BATCH = 500
 # Messages may have megabytes: a step ends with the message that makes it so long.
 BYTES = 4 * 1024 * 1024
 
+# What is said in a message, and by whom.
 _ROWS = f"""
-    SELECT {rows.prefixed(MESSAGE_COLUMNS, "m")}, s.source
+    SELECT {rows.prefixed(("id", "term", "content", "content_type", "tool_calls", "tool_name"), "m")}, s.source
       FROM messages m
       LEFT JOIN sessions s ON s.id = m.session_id
 """
@@ -120,11 +121,11 @@ def prepared(at: Position, data: Reader, batch: int) -> Step | None:
     found, more, newest = data.read(lambda tx: (*_new(tx, at.last_id, batch), tx.row(NEWEST)))
     if not found:
         return _beyond_the_gone(at, newest[0] if newest else 0)
-    last = rows.stored_message(found[-1])
-    state = {"last_id": str(last["id"])}
-    if last["term"] is not None:
+    last_id, term = found[-1][:2]
+    state = {"last_id": str(last_id)}
+    if term is not None:
         # By which a store is known that was set back and went on otherwise.
-        state["witness"] = f"{last['id']}:{last['term']}"
+        state["witness"] = f"{last_id}:{term}"
     return Step([_document(row) for row in found], state, more=more, started_at=at)
 
 
@@ -152,10 +153,15 @@ def _changed(at: Position, data: Reader, changes: Sequence[Row]) -> Step:
 
 
 def _document(row: Row) -> Document:
-    body, extra = words(rows.message(row[:-1]))
-    if rank.automated(unescape(row[-1] or "")):
-        extra.append(fts5.MACHINE)
-    return row[0], " ".join(body), " ".join(extra)
+    message_id, _, content, content_type, calls, tool, source = row
+    content, calls, tool = (unescape(text) if text.__class__ is str else text for text in (content, calls, tool))
+    message: Any = {
+        "content": decoded(content) if content_type == "json" and content is not None else content,
+        "tool_calls": None if calls is None else decoded(calls),
+        "tool_name": tool,
+    }
+    body, extra = columns(readable(message), tool_text(message))
+    return message_id, body, f"{extra} {fts5.MACHINE}" if rank.automated(unescape(source or "")) else extra
 
 
 def taken(connection: apsw.Connection, path: str, step: Step) -> None:
