@@ -48,7 +48,8 @@ def appended(work: Work, number: int) -> list[tuple[str, dict[str, Any]]]:
     conversations = [iter(corpus.messages(f"append-{number}-{name}", work.count)) for name in range(len(LIVE_SESSIONS))]
     for place in range(work.count):
         row = next(conversations[place % len(LIVE_SESSIONS)])
-        made.append((live_session(place), {"role": "user", "content": row["content"]} if work.kind == "append" else row))
+        is_text = work.kind == "append"
+        made.append((live_session(place), {"role": "user", "content": row["content"]} if is_text else row))
     return made
 
 

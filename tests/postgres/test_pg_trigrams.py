@@ -144,9 +144,35 @@ def test_answers_are_those_of_a_scan(
     assert indexed == SessionDBProvider.search_text(store.provider, *asked, oldest=oldest, deadline=30)
 
 
+class Explained:
+    """Tells how a statement would be run instead of running it."""
+
+    def __init__(self, tx: Any) -> None:
+        self.tx, self.row = tx, tx.row
+
+    def rows(self, sql: str, params: dict[str, Any]) -> list[tuple[Any, ...]]:
+        return [(line,) for (line,) in self.tx.rows(f"EXPLAIN {sql}", params)]
+
+
+@pytest.mark.parametrize(("pattern", "mode"), [("absentword", "substring"), ("extraordinary", "fuzzy")])
+def test_where_few_match_not_all_are_read(pattern: str, mode: TextMode) -> None:
+    provider = PostgreSQLProvider()
+    provider.initialize(dsn=server().dsn("laws"), schema="trigrams_many", trigrams="on")
+    with SessionDB(provider=provider) as db:
+        many = [f"message {number} tells {number * 7919} of the quick brown fox" for number in range(4000)]
+        db.create_session("s", "cli")
+        db.replace_messages("s", [{"role": "user", "content": text} for text in many])
+        db.index()
+        condition, wanted = parts.condition(pattern, mode), parts.Wanted(Filter(), MessageFilter(), False, LATER)
+        assert condition is not None
+        plan = provider.driver.read(lambda tx: parts._ids(Explained(tx), condition, wanted, parts.NO_ID))  # type: ignore[arg-type]
+    assert "search_tokens_trigrams" in "".join(map(str, plan))
+    assert [line for line in plan if "Seq Scan" in str(line)] == []
+
+
 def test_a_slow_index_stops_at_the_deadline(store: SessionDB, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "HEAD", 1)
-    monkeypatch.setattr(parts, "condition", lambda *_: ("(SELECT TRUE FROM pg_sleep(5))", {}))
+    monkeypatch.setattr(parts, "condition", lambda *_: (("(SELECT TRUE FROM pg_sleep(5))",), {}))
     monkeypatch.setattr(parts, "_share", lambda *_: 0.0)
     found = store.provider.search_text(
         "absent", "substring", Filter(), MessageFilter(), Page(5), oldest=False, deadline=0.3

@@ -226,7 +226,8 @@ class Search(Handle):
         until = time.monotonic() + deadline
         people, machines = people_and_machines(where)
         found = self.provider.search_text(pattern, mode, people, messages, page, deadline=deadline)
-        if found.notices or len(found.hits) == page.limit:
+        # Without machines all messages would be walked to find none of theirs.
+        if found.notices or len(found.hits) == page.limit or not self.provider.count_sessions(machines):
             return found
         rest = _after(page, found.total)
         left = until - time.monotonic()

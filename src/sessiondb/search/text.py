@@ -56,7 +56,8 @@ def words(row: MessageRow) -> tuple[list[str], list[str]]:
 def columns(body: str, tools: str) -> tuple[str, str]:
     """`document` as texts, for an index that cuts ASCII at what is no letter and no digit, and ignores case."""
     if analyze.is_cut_alike(body):
-        return body, " ".join(analyze.tokens(tools) + analyze.extra(f"{body}\n{tools}") if tools else analyze.extra(body))
+        named = analyze.tokens(tools) + analyze.extra(f"{body}\n{tools}") if tools else analyze.extra(body)
+        return body, " ".join(named)
     words, named = document(body, tools)
     return " ".join(words), " ".join(named)
 

@@ -8,7 +8,6 @@ from functools import cache
 from operator import itemgetter
 from typing import Any
 
-
 # The newest call of this id that has no answer yet, as the condition of an UPDATE.
 PENDING_CALL = "session_id = :session_id AND call_id = :call_id AND status = 'pending'"
 NEWEST_PENDING_CALL = f"id = (SELECT id FROM tool_calls WHERE {PENDING_CALL} ORDER BY id DESC LIMIT 1)"

@@ -10,28 +10,31 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, islice
 from typing import Any, NamedTuple
 
 import psycopg
 
 from .... import errors
-from ....models import Filter, MessageFilter, MessageRow, SessionRow, TextMode
+from ....models import MESSAGE_COLUMNS, Filter, MessageFilter, MessageRow, SessionRow, TextMode
 from ....search import analyze, near
 from ....search.modes import TimeIsUp
 from ....search.nodes import Term
 from ....sql import rows
 from ....sql.driver import Tx
-from ....sql.filters import messages_where, sessions_where
+from ....sql.filters import marks, messages_where, sessions_where
 from ..trigrams import CUT, TEXT
 from . import tsquery
 
-# So many messages are read one by one before the index is asked: what is common is found among them.
+# Where the newest messages may match, so many are read one by one before the index is asked: what is common is found
+# among them.
 HEAD = 500
 BATCH = 100
+LARGEST_BATCH = 1000
 SHORTEST = 3
 # Milliseconds a statement may be given.
 LONGEST = 2**31 - 1
+NO_ID = 2**63 - 1
 # With fewer trigrams the index has nothing to go by.
 FEWEST = 1
 # Where the index would name more than this share, reading all is as fast.
@@ -46,7 +49,8 @@ _BIGRAMS = 8
 # Letters whose folding does not depend on their neighbours; of the last three marks may follow that do.
 _STRETCH = re.compile("[a-z0-9]+|[α-ω]+|[а-я]+|[一-鿿]+")
 
-Condition = tuple[str, dict[str, str]]
+# Alternatives, each of which an index answers; asked as one, the planner would read everything.
+Condition = tuple[tuple[str, ...], dict[str, str]]
 Rows = Iterator[tuple[MessageRow, SessionRow]]
 
 
@@ -71,10 +75,10 @@ def _substring(pattern: str) -> Condition | None:
     certain = [each if each.isascii() or _is_han(each) else each[:-1] for each in stretches]
     letters = max((each for each in certain if not _is_han(each)), key=len, default="")
     if len(letters) >= SHORTEST:
-        return f"({TEXT} LIKE :part OR {CUT})", {"part": f"%{letters}%"}
+        return (f"{TEXT} LIKE :part", CUT), {"part": f"%{letters}%"}
     han = max(filter(_is_han, certain), key=len, default="")
     pairs = [f"'{pair}'" for pair in analyze.bigrams(han)[:-1]]
-    return ("t.tsv @@ CAST(:part AS TSQUERY)", {"part": " & ".join(pairs[:_BIGRAMS])}) if pairs else None
+    return (("t.tsv @@ CAST(:part AS TSQUERY)",), {"part": " & ".join(pairs[:_BIGRAMS])}) if pairs else None
 
 
 def _is_han(stretch: str) -> bool:
@@ -88,9 +92,9 @@ def _fuzzy(pattern: str) -> Condition | None:
     if strength < FEWEST:
         return None
     if not near.slips(word):
-        return "t.tsv @@ CAST(:part AS TSQUERY)", {"part": tsquery.expression(Term(word))}
+        return ("t.tsv @@ CAST(:part AS TSQUERY)",), {"part": tsquery.expression(Term(word))}
     params = {f"part{number}": f"%{'%'.join(pieces)}%" for number, pieces in enumerate(damaged(word))}
-    return f"({' OR '.join(f'{TEXT} LIKE :{name}' for name in params)})", params
+    return tuple(f"{TEXT} LIKE :{name}" for name in params), params
 
 
 def _strength(word: str) -> int:
@@ -130,22 +134,24 @@ def candidates(
     wanted: Wanted,
 ) -> Rows:
     """Messages that may match, in order: the first ones all, of the others those that the index names."""
-    last, seen, messages = 0, 0, scanned()
-    for message, session in messages:
-        yield message, session
-        last, seen = message["id"], seen + 1
-        if seen == HEAD:
-            break
-    if seen < HEAD:
+    share, last = read(lambda tx: _share(tx, found)), 0 if wanted.oldest else NO_ID
+    if share > TELLING:
+        yield from scanned()
         return
-    if read(lambda tx: _share(tx, found)) > TELLING:
-        yield from messages
-        return
+    if share:
+        seen = 0
+        for message, session in islice(scanned(), HEAD):
+            yield message, session
+            last, seen = message["id"], seen + 1
+        if seen < HEAD:
+            return
     ids = _in_time(lambda: read(lambda tx: _ids(tx, found, wanted, last)))
-    for start in range(0, len(ids), BATCH):
-        some = ids[start : start + BATCH]
-        for message in read(lambda tx, some=some: _messages(tx, some)):  # type: ignore[misc]
+    start, size = 0, BATCH
+    while some := ids[start : start + size]:
+        for message in read(lambda tx, some=some: _messages(tx, some, wanted)):  # type: ignore[misc]
             yield message, {}
+        # Filters may let few of them through.
+        start, size = start + size, min(2 * size, LARGEST_BATCH)
 
 
 def _in_time(ask: Callable[[], Any]) -> Any:
@@ -159,36 +165,44 @@ def _in_time(ask: Callable[[], Any]) -> Any:
 
 def _share(tx: Tx, found: Condition) -> float:
     """Of the newest messages, how many the index would name."""
-    sql, params = found
-    counted = tx.row(f"SELECT COUNT(*), COUNT(*) FILTER (WHERE {sql}) FROM ({NEWEST}) t", params)
+    alternatives, params = found
+    holding = " OR ".join(alternatives)
+    counted = tx.row(f"SELECT COUNT(*), COUNT(*) FILTER (WHERE {holding}) FROM ({NEWEST}) t", params)
     total, named = counted or (0, 0)
     return named / total if total else 0.0
 
 
 def _ids(tx: Tx, found: Condition, wanted: Wanted, last: int) -> list[int]:
-    chosen = sessions_where(wanted.where)
-    messages_where(chosen, wanted.messages)
-    beyond = ">" if wanted.oldest else "<"
-    sql, params = found
+    """The messages that the index names, whatever the filters: those are asked of the few that are read."""
+    alternatives, params = found
     left = int(min(LONGEST, max(1.0, 1000 * (wanted.until - time.monotonic()))))
     tx.row("SELECT set_config('statement_timeout', :left, TRUE)", {"left": str(left)})
-    ids = tx.rows(
+    named = " UNION ".join(
         f"""
-        SELECT m.id
-          FROM (SELECT DISTINCT t.message_id
-                  FROM search_tokens t
-                 WHERE {sql}
-                   AND t.message_id {beyond} :last) f
-          JOIN messages m ON m.id = f.message_id
-          JOIN sessions s ON s.id = m.session_id
-         WHERE {chosen.sql}
-         ORDER BY m.id {"ASC" if wanted.oldest else "DESC"}
-        """,
-        {**chosen.params, **params, "last": last},
+        SELECT DISTINCT t.message_id
+          FROM search_tokens t
+         WHERE {sql}
+           AND t.message_id {">" if wanted.oldest else "<"} :last
+        """
+        for sql in alternatives
     )
+    ids = tx.rows(f"{named} ORDER BY message_id {'ASC' if wanted.oldest else 'DESC'}", {**params, "last": last})
     return [each for (each,) in ids]
 
 
-def _messages(tx: Tx, ids: Sequence[int]) -> list[MessageRow]:
-    places = {each: place for place, each in enumerate(ids)}
-    return sorted(rows.with_ids(tx, ids), key=lambda message: places[message["id"]])
+def _messages(tx: Tx, ids: Sequence[int], wanted: Wanted) -> list[MessageRow]:
+    chosen = sessions_where(wanted.where)
+    messages_where(chosen, wanted.messages)
+    names, params = marks("id", ids)
+    found = tx.rows(
+        f"""
+        SELECT {rows.prefixed(MESSAGE_COLUMNS, "m")}
+          FROM messages m
+          JOIN sessions s ON s.id = m.session_id
+         WHERE m.id IN ({names})
+           AND {chosen.sql}
+         ORDER BY m.id {"ASC" if wanted.oldest else "DESC"}
+        """,
+        {**chosen.params, **params},
+    )
+    return rows.messages(found)
