@@ -14,9 +14,11 @@ from sessiondb.backends.memory import MemoryProvider
 from sessiondb.errors import Invalid
 from sessiondb.models import Filter, MessageFilter
 from sessiondb.provider import SessionDBProvider
+from sessiondb.search.nodes import Node, Phrase
 from sessiondb.search.question import understand
 from sessiondb.search.recall import group, rank_messages, recall, recent
 from sessiondb.search.relaxed import Candidates
+from sessiondb.sql.driver import Row
 from sessiondb.testing.clock import FakeClock
 
 DAY = 86400.0
@@ -418,6 +420,40 @@ class TestCandidates:
         monkeypatch.setattr(partial.Partial, "_held", None)
         filled, scanned = self.both(store, "deploy", 5)
         assert [hit.id for hit in filled.hits] == [hit.id for hit in scanned.hits]
+
+    @pytest.mark.parametrize("read", [0, 1, 1000])
+    @pytest.mark.parametrize("box", ["/etc/app/rare.conf", '"etc app rare conf"', '"app rare conf"', '"etc rare"'])
+    def test_phrases_of_words_that_seldom_meet_are_found_whichever_way_they_are_asked(
+        self, store: SessionDB, box: str, read: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from sessiondb.backends.sqlite.index import answer, partial
+
+        said = ["/etc/app/rare.conf", *["the conf of etc is an app"] * 40, "its app/rare.conf", "/etc/app/rare", "rare"]
+        store.append_messages("s0", [{"role": "user", "content": content} for content in said])
+        store.append_messages("s0", [{"role": "user", "content": "etc, conf"}] * 400)
+        monkeypatch.setattr(answer, "PROBED_FROM", 20)
+        monkeypatch.setattr(partial, "READ_OF_SHORTENED", read)
+        indexed, scanned = self.both(store, box, 1000)
+        assert {(hit.id, hit.held) for hit in indexed.hits} == {(hit.id, hit.held) for hit in scanned.hits}
+
+    def test_a_common_word_of_a_phrase_is_left_to_those_who_read(
+        self, store: SessionDB, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from sessiondb.backends.sqlite.index import answer, partial
+
+        store.append_messages("s0", [{"role": "user", "content": "see /etc/app/rare.conf"}])
+        store.append_messages("s0", [{"role": "user", "content": "etc, conf"}] * 400)
+        monkeypatch.setattr(answer, "PROBED_FROM", 20)
+        read: list[int] = []
+        that_hold = partial.Partial._that_hold
+
+        def counting(self: partial.Partial, part: Node, found: list[Row]) -> list[Row]:
+            read.append(len(found))
+            return that_hold(self, part, found)
+
+        monkeypatch.setattr(partial.Partial, "_that_hold", counting)
+        assert store.provider.candidates([Phrase(("etc", "app", "rare", "conf"))], Filter(), MessageFilter(), 5).hits
+        assert read == [1]
 
     def test_people_s_are_not_crowded_out_by_machines(self, store: SessionDB) -> None:
         store.create_session("night", "cron")

@@ -24,8 +24,6 @@ COUNTED = 1000
 ESTIMATED_FROM = 200
 # What a prefix is taken to be worth: counting all words that start so would cost more than the search.
 PREFIX_SHARE = 0.01
-# SQLite takes no more parameters.
-
 _EVERYTHING, _VISIBLE = Filter(), MessageFilter()
 
 # In small stores the index is fast enough; in large ones so many of the newest messages tell whether most have a word.

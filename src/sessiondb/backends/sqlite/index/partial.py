@@ -10,7 +10,7 @@ from typing import TypeGuard
 from ....models import Filter, MessageFilter
 from ....search import rank
 from ....search.match import holds, implies
-from ....search.nodes import And, Leaf, Node, Term, any_of, leaves
+from ....search.nodes import And, Leaf, Node, Phrase, Term, any_of, leaves
 from ....search.query import Query
 from ....search.relaxed import Candidate, Candidates, best, candidate, held_parts, rarities_of, worth
 from ....sql import rows
@@ -32,6 +32,10 @@ BATCH = 250
 # words must be there too: FTS5 reads all of its messages first.
 NARROWED_FROM = 50_000
 NARROWED_SHARE = 20
+# FTS5 compares the places of all words of a phrase wherever they meet. One that every other message has is left out
+# there, if no more than so many messages have the rest: those are read.
+SHORTENED_FROM = 3
+READ_OF_SHORTENED = 100
 
 # The whole question is the first of its parts; in so large a store it is looked at first whether many hold it.
 WHOLE = 0
@@ -135,11 +139,21 @@ class Partial(Answer):
 
     def _ask(self, sql: str, params: Params, number: int) -> list[int]:
         part = self.parts[number]
-        expression = fts5.expression(part if number in self.telling_all else self._narrowed(part))
+        asked = part if number in self.telling_all else self._narrowed(part)
 
-        def matching(bounds: Bounds, limit: int, oldest: bool) -> list[Row]:
+        def holding(node: Node, bounds: Bounds, limit: int, oldest: bool) -> list[Row]:
+            expression = fts5.expression(node)
             given = {"expression": expression, "low": bounds[0], "high": bounds[1], "limit": limit, "offset": 0}
             return self.tx.rows(sql % ("ASC" if oldest else "DESC"), {**params, **given})
+
+        def matching(bounds: Bounds, limit: int, oldest: bool) -> list[Row]:
+            # Upwards they are asked for whose words seldom meet.
+            shorter = self._shortened(asked) if oldest else None
+            if shorter is not None:
+                found = holding(shorter, bounds, READ_OF_SHORTENED + 1, oldest)
+                if len(found) <= READ_OF_SHORTENED:
+                    return self._that_hold(asked, found)
+            return holding(asked, bounds, limit, oldest)
 
         # Of a beginning FTS5 reads all there is each time it is asked.
         once = isinstance(part, Term) or any(leaf.prefix for leaf in leaves(part))
@@ -152,6 +166,20 @@ class Partial(Answer):
         if not isinstance(node, And) or self.snapshot.newest < NARROWED_FROM:
             return node
         return And(tuple(Term(part.token) if self._is_common_start(part) else part for part in node.parts))
+
+    def _shortened(self, part: Node) -> Phrase | None:
+        """A phrase without its first or last word, if every other message has that."""
+        if not isinstance(part, Phrase) or part.prefix or len(part.tokens) < SHORTENED_FROM:
+            return None
+        first, last = (self._counted(Term(part.tokens[end])) for end in (0, -1))
+        if max(first, last) * 2 < self.snapshot.newest:
+            return None
+        return Phrase(part.tokens[1:] if first > last else part.tokens[:-1])
+
+    def _that_hold(self, part: Node, found: Sequence[Row]) -> list[Row]:
+        messages = rows.with_ids(self.tx, [each for (each,) in found])
+        holders = {message["id"] for message in messages if held_parts(message, [part])}
+        return [row for row in found if row[0] in holders]
 
     def _is_common_start(self, part: Node) -> TypeGuard[Term]:
         if not isinstance(part, Term) or not part.prefix:
