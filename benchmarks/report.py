@@ -29,11 +29,12 @@ def _figures(result: Result) -> Iterator[str]:
     columns = list(dict.fromkeys(column for row in result.figures.values() for column in row))
     wide = max(map(len, result.figures), default=0)
     sure = max(map(len, result.durability.values()), default=0)
-    yield "  " + " " * (wide + 2 + sure) + "".join(f"{column:>18}" for column in columns)
+    room = max(18, *(len(column) + 2 for column in columns)) if columns else 18
+    yield "  " + " " * (wide + 2 + sure) + "".join(f"{column:>{room}}" for column in columns)
     for label, row in result.figures.items():
         cells = (number(row[column]) if column in row else "" for column in columns)
         yield f"  {label:<{wide}}  {result.durability.get(label, ''):<{sure}}" + "".join(
-            f"{cell:>18}" for cell in cells
+            f"{cell:>{room}}" for cell in cells
         )
 
 
