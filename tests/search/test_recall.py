@@ -345,18 +345,47 @@ class TestCandidates:
             SessionDBProvider.candidates(db.provider, asked.parts, where, messages, limit),
         )
 
-    @pytest.mark.parametrize("box", QUESTIONS)
+    BEGINNINGS = ("deploy sl*", "de* sl*", '"redis c"*', "zebra de*", "source:telegram de* slow", "/redis/c*", "de*")
+
+    @pytest.fixture
+    def large(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """As in a store where it pays to ask the index for less."""
+        from sessiondb.backends.sqlite.index import beginnings, few
+
+        for name, value in {"LARGE": 0, "COSTLY": 0, "SAMPLED": 100}.items():
+            monkeypatch.setattr(beginnings, name, value)
+        monkeypatch.setattr(few, "LARGE", 0)
+
+    @pytest.mark.parametrize("box", [*QUESTIONS, *BEGINNINGS])
     def test_index_and_rows_agree(self, store: SessionDB, box: str) -> None:
+        indexed, scanned = self.both(store, box, 1000)
+        assert {(hit.id, hit.held) for hit in indexed.hits} == {(hit.id, hit.held) for hit in scanned.hits}
+
+    @pytest.mark.usefixtures("large")
+    @pytest.mark.parametrize("box", [*QUESTIONS, *BEGINNINGS])
+    def test_in_a_large_store_they_agree_as_well(self, store: SessionDB, box: str) -> None:
+        store.index()
+        store.append_message("s1", "user", "deploy redis cache, slowly")
+        store.replace_messages("s2", [{"role": "user", "content": "slow deploys of redis"}])
         indexed, scanned = self.both(store, box, 1000)
         assert {(hit.id, hit.held) for hit in indexed.hits} == {(hit.id, hit.held) for hit in scanned.hits}
 
     @pytest.mark.parametrize("read", [0, 1000])
     @pytest.mark.parametrize(
-        "box", [*QUESTIONS, "deploy slow failed nginx", "deploy nginx zebra", "slow -redis deploy"]
+        "box", [*QUESTIONS, *BEGINNINGS, "deploy slow failed nginx", "deploy nginx zebra", "slow -redis deploy"]
     )
+    @pytest.mark.parametrize("size", ["small", "large"])
     def test_of_common_words_nothing_is_made_up_and_the_whole_is_known(
-        self, store: SessionDB, box: str, read: int, monkeypatch: pytest.MonkeyPatch
+        self,
+        store: SessionDB,
+        box: str,
+        read: int,
+        size: str,
+        monkeypatch: pytest.MonkeyPatch,
+        request: pytest.FixtureRequest,
     ) -> None:
+        if size == "large":
+            request.getfixturevalue("large")
         from sessiondb.backends.sqlite.index import partial
 
         for said in ("deploy nginx zebra", "deploy slow failed nginx"):

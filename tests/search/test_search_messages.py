@@ -291,13 +291,16 @@ class TestPlans:
 
     @pytest.fixture
     def both(self, fast_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[SessionDB]]:
-        from sessiondb.backends.sqlite.index import answer
+        from sessiondb.backends.sqlite.index import answer, beginnings, few
         from sessiondb.search import scan
 
         for module in (scan, answer):
             monkeypatch.setattr(module, "WEIGHED", 20)
-        for name, value in {"BROAD_FROM": 0, "SAMPLED": 10, "PROBED_FROM": 0, "ESTIMATED_FROM": 5}.items():
+        for name, value in {"LARGE": 0, "COSTLY": 0, "SAMPLED": 10}.items():
+            monkeypatch.setattr(beginnings, name, value)
+        for name, value in {"PROBED_FROM": 0, "ESTIMATED_FROM": 5}.items():
             monkeypatch.setattr(answer, name, value)
+        monkeypatch.setattr(few, "LARGE", 0)
         with sessiondb.open("memory://") as oracle, sessiondb.open(f"sqlite:///{fast_path}/plans.db") as db:
             for each in (oracle, db):
                 say(each, "old", *[f"plan {n} meets seldom" if n % 29 == 0 else f"plain word {n}" for n in range(200)])
@@ -308,13 +311,40 @@ class TestPlans:
 
     @pytest.mark.parametrize("order", ["relevance", "newest", "oldest"])
     @pytest.mark.parametrize(
-        "box", ["pl*", "p*", "plane*", '"plan meets"', '"meets seldom"', "plan seldom", "word -plan", "plan OR word"]
-    )
+        "box",
+        [
+            "pl*", "p*", "plane*", '"plan meets"', '"meets seldom"', "plan seldom", "word -plan", "plan OR word",
+            "seldom pl*", "pl* number", '"plan nu*"', '"plan nu"*', "number -pl*", "plain -w*", "p* pl*",
+            "p* OR seldom", "source:cron pl*", "source:cron plane", "source:cli plan",
+            "session:new pl* number", "role:user plan", "source:nobody plan", "title:nothing pl*",
+        ],
+    )  # fmt: skip
     def test_every_plan_finds_the_same(self, both: list[SessionDB], box: str, order: str) -> None:
         expected, found = (db.search_messages(box, order=order, limit=15) for db in both)
         assert [(hit["session_id"], hit["snippet"]) for hit in found] == [
             (hit["session_id"], hit["snippet"]) for hit in expected
         ]
+
+    def test_what_older_code_wrote_is_found_among_the_newest(self, both: list[SessionDB]) -> None:
+        import apsw
+
+        store = both[1]
+        store.append_message("old", "user", "plain", timestamp=1.0)
+        with apsw.Connection(store.provider.path) as older:  # type: ignore[attr-defined]
+            older.execute(
+                "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('old', 'user', 'plankton', 9e9)"
+            )
+        assert [hit["snippet"] for hit in store.search_messages("plankton", since=8e9)] == [">>>plankton<<<"]
+
+    def test_of_a_beginning_that_is_too_common_not_all_are_looked_at_and_that_is_said(
+        self, both: list[SessionDB], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from sessiondb.backends.sqlite.index import answer
+
+        monkeypatch.setattr(answer, "LOOKED_AT", 10)
+        found = both[1].search_messages("word nu*", limit=5)
+        assert not found
+        assert found.notices == (answer.NOT_ALL_READ,)
 
     def test_a_message_that_came_later_is_found_by_a_broad_beginning(self, both: list[SessionDB]) -> None:
         both[1].search_messages("pl*")

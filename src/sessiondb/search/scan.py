@@ -19,6 +19,7 @@ WEIGHED = 1000
 # So many matches of an index are looked at for what it does not know: what tools they use, what things they hold.
 LOOKED_AT = 4000
 NOT_ALL_LOOKED_AT = f"only {LOOKED_AT} messages with these words were looked at for tool: and kind:; add a rarer word"
+NOT_ALL_READ = f"only {LOOKED_AT} messages with the other words were looked at for the short beginning; type more of it"
 
 
 class _Hit(NamedTuple):

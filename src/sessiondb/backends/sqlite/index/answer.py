@@ -9,13 +9,15 @@ from ....models import Filter, Match, Matches, MessageFilter, Page, SearchOrder
 from ....search import rank
 from ....search.nodes import And, Leaf, Phrase, Term
 from ....search.query import Query
-from ....search.scan import LOOKED_AT, NOT_ALL_LOOKED_AT, WEIGHED, Weighing, kept
+from ....search.scan import LOOKED_AT, NOT_ALL_LOOKED_AT, NOT_ALL_READ, WEIGHED, Weighing, kept
 from ....sql import rows
 from ....sql.driver import Row
 from ....sql.escape import unescape
 from ....sql.filters import marks, messages_where, sessions_where
 from ....values import NamedTuple
 from . import fts5
+from .beginnings import Beginnings
+from .few import read as few_rows
 from .snapshot import Snapshot
 
 # How many rows of a word are counted before the rest is estimated from their density.
@@ -26,10 +28,6 @@ ESTIMATED_FROM = 200
 PREFIX_SHARE = 0.01
 _EVERYTHING, _VISIBLE = Filter(), MessageFilter()
 
-# In small stores the index is fast enough; in large ones so many of the newest messages tell whether most have a word.
-BROAD_FROM = 50_000
-BROADEST = 4
-SAMPLED = 200
 # So many times as many messages as are wanted are walked at most.
 WALKED_SHARE = 3
 
@@ -37,11 +35,6 @@ WALKED_SHARE = 3
 PROBED_FROM = 50_000
 PROBED_SHARE = 16
 
-SAMPLE = """
-    SELECT SUM(instr(lower(content), :start) > 0)
-      FROM messages
-     WHERE id > :newest
-"""
 COUNT_WORD = """
     SELECT COUNT(*), MIN(id), MAX(id)
       FROM (SELECT rowid AS id
@@ -67,10 +60,14 @@ class Answer:
         self.snapshot, self.tx = snapshot, snapshot.tx
         self.query, self.node = query, query.node
         self.leaves = fts5.scored_leaves(query.node)
+        self.beginnings = Beginnings(self.tx, snapshot.newest)
+        # What the index is asked for; where that is less than the query, whoever has it is read.
+        self.asked = query.node
         self.counts: dict[Leaf | None, int] = {}
         # The rarity of a single word weighs all its messages alike: it is found out when there are any.
         self.alone = len(self.leaves) == 1
         self.looked_at, self.cut_short = 0, False
+        self.filter, self.messages = where, messages
         self.by_session = where != _EVERYTHING
         self.unfiltered = not self.by_session and messages == _VISIBLE
         self.where = sessions_where(where)
@@ -80,14 +77,20 @@ class Answer:
     def found(self, page: Page, order: SearchOrder, now: float) -> Matches:
         rarities = [1.0] if self.alone else self._rarities()
         size = kept(page, order, least=ESTIMATED_FROM)
+        few = few_rows(self.snapshot, self.filter, self.messages, self.where)
+        if few is not None:
+            among = list(self._weighed(few, rarities, now))
+            return self._told(among, len(among), page, order, size)
         walked = self._walked(size, rarities, now) if order != "oldest" else None
         if walked is not None:
             return self._told(walked, self._estimated(walked, size), page, order, size)
         fresh = list(self._unread(rarities, now)) if self.snapshot.lag else []
+        if size is not None:
+            self.asked = self.beginnings.spared(self.node)
         if order == "relevance":
             hits, total = self._people_first(rarities, size, now)
         else:
-            expression = fts5.expression(self.node)
+            expression = fts5.expression(self.asked)
             hits = self._indexed(expression, False, rarities, size, now, oldest=order == "oldest")
             total = self._estimated(hits, size)
         if not hits and not fresh:
@@ -101,7 +104,8 @@ class Answer:
     def _told(self, hits: list[Hit], total: int, page: Page, order: SearchOrder, size: int | None) -> Matches:
         end = None if page.limit is None else page.offset + page.limit
         shown = self._page(_ordered(hits, order, size)[page.offset : end])
-        notices = (*self.query.notices, *([NOT_ALL_LOOKED_AT] if self.cut_short else []))
+        cut = [NOT_ALL_LOOKED_AT if self.query.looks_at_rows else NOT_ALL_READ] if self.cut_short else []
+        notices = (*self.query.notices, *cut)
         return Matches(shown, total, self.snapshot.lag, notices)
 
     def _span(self, sessions: Sequence[str]) -> Bounds:
@@ -113,7 +117,7 @@ class Answer:
     # --- what the index knows ---
 
     def _people_first(self, rarities: Sequence[float], size: int | None, now: float) -> tuple[list[Hit], int]:
-        expression = fts5.expression(self.node)
+        expression = fts5.expression(self.asked)
         if not self.snapshot.any_machine:
             people = self._indexed(expression, False, rarities, size, now)
             return people, self._estimated(people, size)
@@ -163,11 +167,19 @@ class Answer:
         while size is None or len(hits) < size:
             wanted = -1 if size is None else size - len(hits)
             found = self._next(expression, rarities, (low, high), wanted, now, oldest)
-            hits += [Hit(each, automated, score) for each, score in self._that_count(found)]
+            hits += self._hits(found, automated, rarities, now)
             if len(found) < wanted or wanted < 0 or self._looked_at_enough():
                 break
             low, high = (found[-1][0] + 1, high) if oldest else (low, found[-1][0] - 1)
         return hits
+
+    def _hits(self, found: list[Row], automated: bool, rarities: Sequence[float], now: float) -> list[Hit]:
+        if self.asked == self.node:
+            return [Hit(each, automated, score) for each, score in self._that_count(found)]
+        self.looked_at += len(found)
+        ids = [each for each, _ in found if each not in self.snapshot.stale]
+        weighed = {hit.id: hit for hit in self._weighed(self.snapshot.among(ids, self.where), rarities, now)}
+        return [weighed[each] for each in ids if each in weighed]
 
     def _next(
         self, expression: str, rarities: Sequence[float], bounds: Bounds, limit: int, now: float, oldest: bool
@@ -175,7 +187,7 @@ class Answer:
         def matching(bounds: Bounds, limit: int, oldest: bool) -> list[Row]:
             return self._matching(expression, rarities, bounds, limit, now, oldest)
 
-        if oldest or limit < 0 or isinstance(self.node, Term):
+        if oldest or limit < 0 or isinstance(self.asked, Term):
             return matching(bounds, limit, oldest)
         return newest(matching, bounds, limit)
 
@@ -184,6 +196,9 @@ class Answer:
     ) -> list[Row]:
         # CROSS: the index leads, or SQLite may decide to walk all messages.
         sessions = "CROSS JOIN sessions s ON s.id = m.session_id" if self.by_session else ""
+        if self.asked != self.node:
+            # They are weighed when they are read.
+            rarities = [0.0] * len(fts5.scored_leaves(self.asked))
         weights, given = marks("rarity", rarities)
         sql = f"""
             SELECT m.id, relevance(messages_fts, :now - m.timestamp, {weights})
@@ -248,21 +263,12 @@ class Answer:
 
         The index reads all of its messages before it tells the first; those that count here are among the newest.
         """
-        if size is None or not self._is_broad():
+        if size is None or not self.unfiltered or not self.beginnings.is_in_most(self.node):
             return None
         newest = islice(self.snapshot.newest_first(self.where), WALKED_SHARE * size)
         people = islice((hit for hit in self._weighed(newest, rarities, now) if not hit.automated), size)
         found = list(people)
         return found if len(found) == size else None
-
-    def _is_broad(self) -> bool:
-        node = self.node
-        if not isinstance(node, Term) or not node.prefix or len(node.token) > BROADEST or not self.unfiltered:
-            return False
-        if self.snapshot.newest < BROAD_FROM:
-            return False
-        found = self.tx.row(SAMPLE, {"newest": self.snapshot.newest - SAMPLED, "start": node.token})
-        return found is not None and (found[0] or 0) * 2 > SAMPLED
 
     # --- rows ---
 

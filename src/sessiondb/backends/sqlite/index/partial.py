@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import TypeGuard
 
 from ....models import Filter, MessageFilter
 from ....search import rank
 from ....search.match import holds, implies
-from ....search.nodes import And, Leaf, Node, Phrase, Term, any_of, leaves
+from ....search.nodes import And, Leaf, Node, Not, Or, Phrase, Term, any_of, leaves
 from ....search.query import Query
 from ....search.relaxed import Candidate, Candidates, best, candidate, held_parts, rarities_of, worth
+from ....search.scan import LOOKED_AT
 from ....sql import rows
 from ....sql.driver import Params, Row
 from ....sql.escape import unescape
 from ....sql.filters import marks
 from . import fts5
-from .answer import Answer, Bounds, newest
+from .answer import WALKED_SHARE, Answer, Bounds, newest
+from .few import read as few_rows
 from .snapshot import Snapshot
 
 # How many messages of one part are taken, the newest.
@@ -58,6 +61,7 @@ HOLDERS = """
 """
 FACTS = ("id", "session_id", "seq", "timestamp")
 Held = dict[int, int]
+Holding = Callable[[Node, Bounds, int, bool], list[Row]]
 
 
 class Partial(Answer):
@@ -69,12 +73,14 @@ class Partial(Answer):
         # What a message holds that holds a part, as bits: whoever holds all words holds each, and need not be asked.
         self.implied = [sum(1 << n for n, other in enumerate(parts) if implies(part, other)) for part in parts]
         self.telling_all = [n for n, held in enumerate(self.implied) if held == (1 << len(parts)) - 1]
-        self.asked: dict[tuple[str, int], list[int]] = {}
+        self.taken: dict[tuple[str, int], list[int]] = {}
         self.filtered = where != Filter() or messages != MessageFilter()
 
     def gathered(self, limit: int) -> Candidates:
         """The best candidates; what the index has not read is read one by one."""
         total = self.snapshot.newest
+        if (few := few_rows(self.snapshot, self.filter, self.messages, self.where)) is not None:
+            return self._best_of(few, limit)
         if (enough := self._enough_hold_all(limit)) is not None:
             return enough
         containing, complete, held = self._held(HOLDERS, {})
@@ -99,6 +105,25 @@ class Partial(Answer):
         hits = [*self._looked_up(dict.fromkeys(ids, self.implied[WHOLE]), rarities, limit), *self._fresh()]
         people = sum(not rank.automated(hit.source) and hit.held == self.implied[WHOLE] for hit in hits)
         return Candidates(best(hits, rarities, limit), known, self.snapshot.newest) if people >= limit else None
+
+    def _best_of(self, found: Iterable[Row], limit: int) -> Candidates:
+        """Of messages that are read, whatever the index knows of them."""
+        containing = [self._about(part) for part in self.parts]
+        hits = self._holding(found)
+        return Candidates(
+            best(hits, rarities_of(containing, self.snapshot.newest), limit), containing, self.snapshot.newest
+        )
+
+    def _about(self, part: Node) -> int:
+        """In how many messages a part is, without asking the index for more than single words."""
+        match part:
+            case And(parts):
+                return min(self._about(each) for each in parts if not isinstance(each, Not))
+            case Or(parts):
+                return min(self.snapshot.newest, sum(map(self._about, parts)))
+            case Not(inner):
+                return self.snapshot.newest - self._about(inner)
+        return self._containing(part)
 
     def _typed_counts(self) -> list[int] | None:
         """In how many messages each part is, by the words that were typed for it; None when that cannot be told."""
@@ -133,34 +158,48 @@ class Partial(Answer):
     def _holders(self, sql: str, params: Params, number: int) -> list[int]:
         # What is asked for in quotes is its only part as well.
         number = self.parts.index(self.parts[number])
-        if (sql, number) not in self.asked:
-            self.asked[sql, number] = self._ask(sql, params, number)
-        return self.asked[sql, number]
+        if (sql, number) not in self.taken:
+            self.taken[sql, number] = self._ask(sql, params, number)
+        return self.taken[sql, number]
 
     def _ask(self, sql: str, params: Params, number: int) -> list[int]:
         part = self.parts[number]
+        if self.beginnings.is_in_most(part) and (walked := self._newest_with(part)) is not None:
+            return walked
         asked = part if number in self.telling_all else self._narrowed(part)
+        stale = self.snapshot.stale
+        return [each for (each,) in self._newest_indexed(asked, sql, params) if each not in stale]
 
+    def _newest_indexed(self, node: Node, sql: str, params: Params) -> list[Row]:
         def holding(node: Node, bounds: Bounds, limit: int, oldest: bool) -> list[Row]:
             expression = fts5.expression(node)
             given = {"expression": expression, "low": bounds[0], "high": bounds[1], "limit": limit, "offset": 0}
             return self.tx.rows(sql % ("ASC" if oldest else "DESC"), {**params, **given})
 
-        def matching(bounds: Bounds, limit: int, oldest: bool) -> list[Row]:
-            # Upwards they are asked for whose words seldom meet.
-            shorter = self._shortened(asked) if oldest else None
-            if shorter is not None:
-                found = holding(shorter, bounds, READ_OF_SHORTENED + 1, oldest)
-                if len(found) <= READ_OF_SHORTENED:
-                    return self._that_hold(asked, found)
-            return holding(asked, bounds, limit, oldest)
-
-        # Of a beginning FTS5 reads all there is each time it is asked.
-        once = isinstance(part, Term) or any(leaf.prefix for leaf in leaves(part))
         everywhere = (0, self.snapshot.at.last_id)
-        found = matching(everywhere, TAKEN, False) if once else newest(matching, everywhere, TAKEN)
-        stale = self.snapshot.stale
-        return [each for (each,) in found if each not in stale]
+        spared = self.beginnings.spared(node)
+        if spared != node:
+            return list(islice(self._that_hold(node, holding(spared, everywhere, LOOKED_AT, False)), TAKEN))
+        # Of a beginning FTS5 reads all there is each time it is asked.
+        if isinstance(node, Term) or any(leaf.prefix for leaf in leaves(node)):
+            return holding(node, everywhere, TAKEN, False)
+        return newest(partial(self._meeting, node, holding), everywhere, TAKEN)
+
+    def _meeting(self, node: Node, holding: Holding, bounds: Bounds, limit: int, oldest: bool) -> list[Row]:
+        # Upwards they are asked for whose words seldom meet.
+        shorter = self._shortened(node) if oldest else None
+        if shorter is not None:
+            found = holding(shorter, bounds, READ_OF_SHORTENED + 1, oldest)
+            if len(found) <= READ_OF_SHORTENED:
+                return list(self._that_hold(node, found))
+        return holding(node, bounds, limit, oldest)
+
+    def _newest_with(self, part: Node) -> list[int] | None:
+        """The newest that hold what most hold, read one by one; None when that were not so many after all."""
+        read = islice(self.snapshot.newest_first(self.where), self.snapshot.lag + WALKED_SHARE * TAKEN)
+        known = (row for row in read if row[0] <= self.snapshot.at.last_id and row[0] not in self.snapshot.stale)
+        found = list(islice((row[0] for row in known if held_parts(rows.message(row[:-1]), [part])), TAKEN))
+        return found if len(found) == TAKEN else None
 
     def _narrowed(self, node: Node) -> Node:
         if not isinstance(node, And) or self.snapshot.newest < NARROWED_FROM:
@@ -176,10 +215,12 @@ class Partial(Answer):
             return None
         return Phrase(part.tokens[1:] if first > last else part.tokens[:-1])
 
-    def _that_hold(self, part: Node, found: Sequence[Row]) -> list[Row]:
-        messages = rows.with_ids(self.tx, [each for (each,) in found])
-        holders = {message["id"] for message in messages if held_parts(message, [part])}
-        return [row for row in found if row[0] in holders]
+    def _that_hold(self, part: Node, found: Sequence[Row]) -> Iterator[Row]:
+        for start in range(0, len(found), BATCH):
+            batch = found[start : start + BATCH]
+            messages = rows.with_ids(self.tx, [each for (each,) in batch])
+            holders = {message["id"] for message in messages if held_parts(message, [part])}
+            yield from (row for row in batch if row[0] in holders)
 
     def _is_common_start(self, part: Node) -> TypeGuard[Term]:
         if not isinstance(part, Term) or not part.prefix:
@@ -198,14 +239,18 @@ class Partial(Answer):
         known = {*common, *self.telling_all}
         rare = [number for number in range(len(self.parts)) if number not in known]
         seeds = {each for number in rare for each in found[number]}
-        if len(seeds) <= READ:
+        told = [number for number in common if not self._is_costly(self.parts[number])]
+        if len(seeds) <= READ or len(told) < len(common):
             held = {message["id"]: held_parts(message, self.parts) for message in rows.with_ids(self.tx, sorted(seeds))}
         else:
             held = self._beside(rare, common)
-        if len(common) > 1 and not any(found[number] for number in rare if not isinstance(self.parts[number], And)):
-            rarest = min(common, key=lambda number: containing[number])
-            _add(held, self._beside([rarest], [number for number in common if number != rarest]))
+        if len(told) > 1 and not any(found[number] for number in rare if not isinstance(self.parts[number], And)):
+            rarest = min(told, key=lambda number: containing[number])
+            _add(held, self._beside([rarest], [number for number in told if number != rarest]))
         return held
+
+    def _is_costly(self, part: Node) -> bool:
+        return self.beginnings.is_costly(part) or self.beginnings.spared(part) != part
 
     def _beside(self, some: Sequence[int], others: Sequence[int]) -> Held:
         """The newest messages that hold one of some parts and one of others, and what they hold of both."""
@@ -238,7 +283,10 @@ class Partial(Answer):
             yield Candidate(each, unescape(session_id), seq or 0, timestamp, unescape(source), held[each])
 
     def _fresh(self) -> Iterator[Candidate]:
-        for row in self.snapshot.unread(self.where):
+        return self._holding(self.snapshot.unread(self.where))
+
+    def _holding(self, found: Iterable[Row]) -> Iterator[Candidate]:
+        for row in found:
             message = rows.message(row[:-1])
             held = held_parts(message, self.parts)
             if held:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import apsw
 
@@ -62,12 +62,24 @@ class Snapshot:
 
     def unread(self, where: Where) -> Iterator[Row]:
         """Rows with their session's source, that pass `where` and that the index does not know as they are."""
-        changed = sorted(self.stale)
-        for start in range(0, len(changed), BATCH):
-            names, params = marks("changed", changed[start : start + BATCH])
-            yield from self._rows(where, f"m.id IN ({names})", params)
+        yield from self.among(sorted(self.stale), where)
         last = self.at.last_id
         while last < self.newest and (found := self._rows(where, "m.id > :after", {"after": last})):
+            yield from found
+            last = found[-1][0]
+
+    def among(self, ids: Sequence[int], where: Where) -> Iterator[Row]:
+        """Rows as `unread` gives them, of messages with these ids."""
+        for start in range(0, len(ids), BATCH):
+            names, params = marks("among", ids[start : start + BATCH])
+            yield from self._rows(where, f"m.id IN ({names})", params)
+
+    def of_session(self, session_id: str, where: Where) -> Iterator[Row]:
+        """Rows as `unread` gives them, of all messages of a session, known to the index or not."""
+        last = 0
+        while found := self._rows(
+            where, "m.session_id = :whole AND m.id > :after", {"whole": session_id, "after": last}
+        ):
             yield from found
             last = found[-1][0]
 
@@ -78,11 +90,12 @@ class Snapshot:
             yield from found
             beyond = found[-1][0]
 
-    def _rows(self, where: Where, condition: str, params: dict[str, int], order: str = "ASC") -> Sequence[Row]:
+    def _rows(self, where: Where, condition: str, params: Mapping[str, int | str], order: str = "ASC") -> Sequence[Row]:
+        # CROSS: the ids lead, or SQLite may begin with all sessions that pass.
         sql = f"""
             SELECT {rows.prefixed(MESSAGE_COLUMNS, "m")}, s.source
               FROM messages m
-              JOIN sessions s ON s.id = m.session_id
+             CROSS JOIN sessions s ON s.id = m.session_id
              WHERE {condition}
                AND {where.sql}
              ORDER BY m.id {order}
