@@ -40,6 +40,18 @@ def test_text_is_stored_as_it_is(content: str | None) -> None:
     assert (made(content=content).values["content"], made(content=content).values["content_type"]) == (content, None)
 
 
+class Marked(str):
+    """Text of a kind of its own, as template engines and parsers make it."""
+
+
+@pytest.mark.parametrize(
+    "field", ["role", "content", "tool_name", "tool_call_id", "finish_reason", "reasoning", "message_key", "provider"]
+)
+def test_of_other_kinds_of_text_only_what_they_say_is_stored(field: str) -> None:
+    said = made(**{field: Marked("user")})
+    assert (said.values[field], said.values[field].__class__) == ("user", str)
+
+
 @pytest.mark.parametrize("content", [[], {}, [{"type": "text", "text": "漢"}]])
 def test_structures_are_stored_as_json(content: Any) -> None:
     values = made(content=content).values
@@ -144,6 +156,11 @@ class TestFastEncoder:
             {"role": role, "content": text, "timestamp": when, "token_count": count, "metadata": more}, 1.0, 1 << 20
         )
         assert said.digest == ledger.digest(said.values)
+
+    @pytest.mark.parametrize("field", ["role", "content", "tool_name"])
+    def test_takes_other_kinds_of_text(self, field: str) -> None:
+        for _ in range(3):
+            assert made(**{field: Marked("user")}).digest == made(**{field: "user"}).digest
 
     @pytest.mark.parametrize("field", ["content", "reasoning", "tool_name", "provider", "model"])
     def test_what_is_called_ascii_is(self, field: str) -> None:
