@@ -190,10 +190,14 @@ def _call(call: Any) -> dict[str, Any]:
     call_id = call.get("id", call.get("call_id"))
     name = inner.get("name")
     return {
-        "call_id": None if call_id is None else str(call_id),
-        "tool_name": None if name is None else str(name),
-        "arguments": arguments if arguments is None or isinstance(arguments, str) else to_json(arguments, "arguments"),
+        "call_id": None if call_id is None else _written(call_id),
+        "tool_name": None if name is None else _written(name),
+        "arguments": _plain(arguments) if isinstance(arguments, str) else to_json(arguments, "arguments"),
     }
+
+
+def _written(value: Any) -> str:
+    return _plain(value) if isinstance(value, str) else str(value)
 
 
 _STORED = tuple(name for name in MESSAGE_COLUMNS if name not in _READ_ONLY)

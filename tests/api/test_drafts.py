@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -82,6 +83,16 @@ def test_size_is_counted_in_bytes(content: str, fits: bool) -> None:
 def test_calls_of_every_shape_are_understood(tool_calls: Any, expected: list[tuple[Any, ...]]) -> None:
     calls = calls_of(tool_calls)
     assert [(call["call_id"], call["tool_name"], call["arguments"]) for call in calls] == expected
+
+
+class Tool(str, Enum):  # noqa: UP042 - its str() is not what it says
+    READ = "read_file"
+
+
+def test_calls_of_an_enum_are_called_by_its_values() -> None:
+    (call,) = calls_of([{"id": Tool.READ, "function": {"name": Tool.READ, "arguments": Tool.READ}}])
+    assert set(call.values()) == {"read_file"}
+    assert {value.__class__ for value in call.values()} == {str}
 
 
 @pytest.mark.parametrize("value", [{1, 2}, object(), {"a": b"x"}])
