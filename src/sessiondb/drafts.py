@@ -20,8 +20,9 @@ _TIMES = frozenset({"started_at", "ended_at", "last_active", "archived_at", "pin
 _COSTS = frozenset({"estimated_cost_usd", "actual_cost_usd"})
 _COUNTS = frozenset({*TOKEN_COLUMNS, "last_seq"})
 _TEXT_FIELDS = frozenset(
-    {"tool_name", "tool_call_id", "finish_reason", "reasoning", "message_key", "provider", "model", "content_type"}
-)
+    {"role", "tool_name", "tool_call_id", "finish_reason", "reasoning", "message_key", "provider", "model",
+     "content_type"}
+)  # fmt: skip
 # What `get_messages` adds when it hands a message out; a message given back may still carry them.
 _READ_ONLY = frozenset({"id", "session_id", "seq", "term", "active"})
 FIELDS = frozenset(MESSAGE_COLUMNS) - _READ_ONLY | {"media_refs"}
@@ -149,9 +150,14 @@ def check_role(role: Any) -> None:
         raise Invalid(f"unknown role {role!r}; use one of {', '.join(sorted(ROLES))}")
 
 
+def _plain(text: str) -> str:
+    """What it says, of a text of any kind: encoders and drivers know only the plain one."""
+    return str.__str__(text)
+
+
 def _stored_content(content: Any, values: dict[str, Any]) -> str:
     if isinstance(content, str):
-        return content
+        return _plain(content)
     if not isinstance(content, list | dict):
         raise Invalid(f"content must be text, a list or a dict, not {type(content).__name__}")
     try:
@@ -184,10 +190,14 @@ def _call(call: Any) -> dict[str, Any]:
     call_id = call.get("id", call.get("call_id"))
     name = inner.get("name")
     return {
-        "call_id": None if call_id is None else str(call_id),
-        "tool_name": None if name is None else str(name),
-        "arguments": arguments if arguments is None or isinstance(arguments, str) else to_json(arguments, "arguments"),
+        "call_id": None if call_id is None else _written(call_id),
+        "tool_name": None if name is None else _written(name),
+        "arguments": _plain(arguments) if isinstance(arguments, str) else to_json(arguments, "arguments"),
     }
+
+
+def _written(value: Any) -> str:
+    return _plain(value) if isinstance(value, str) else str(value)
 
 
 _STORED = tuple(name for name in MESSAGE_COLUMNS if name not in _READ_ONLY)
@@ -228,6 +238,7 @@ def _made(message: Mapping[str, Any], now: float, max_bytes: int) -> Draft:
     for name in texts:
         if values[name].__class__ is not str:
             check_text(values[name], name)
+            values[name] = _plain(values[name])
     for name, convert in converted:
         stored = values[name] = convert(values[name], name)
         if stored is None:

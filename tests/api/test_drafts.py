@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -40,6 +41,18 @@ def test_text_is_stored_as_it_is(content: str | None) -> None:
     assert (made(content=content).values["content"], made(content=content).values["content_type"]) == (content, None)
 
 
+class Marked(str):
+    """Text of a kind of its own, as template engines and parsers make it."""
+
+
+@pytest.mark.parametrize(
+    "field", ["role", "content", "tool_name", "tool_call_id", "finish_reason", "reasoning", "message_key", "provider"]
+)
+def test_of_other_kinds_of_text_only_what_they_say_is_stored(field: str) -> None:
+    said = made(**{field: Marked("user")})
+    assert (said.values[field], said.values[field].__class__) == ("user", str)
+
+
 @pytest.mark.parametrize("content", [[], {}, [{"type": "text", "text": "漢"}]])
 def test_structures_are_stored_as_json(content: Any) -> None:
     values = made(content=content).values
@@ -70,6 +83,16 @@ def test_size_is_counted_in_bytes(content: str, fits: bool) -> None:
 def test_calls_of_every_shape_are_understood(tool_calls: Any, expected: list[tuple[Any, ...]]) -> None:
     calls = calls_of(tool_calls)
     assert [(call["call_id"], call["tool_name"], call["arguments"]) for call in calls] == expected
+
+
+class Tool(str, Enum):  # noqa: UP042 - its str() is not what it says
+    READ = "read_file"
+
+
+def test_calls_of_an_enum_are_called_by_its_values() -> None:
+    (call,) = calls_of([{"id": Tool.READ, "function": {"name": Tool.READ, "arguments": Tool.READ}}])
+    assert set(call.values()) == {"read_file"}
+    assert {value.__class__ for value in call.values()} == {str}
 
 
 @pytest.mark.parametrize("value", [{1, 2}, object(), {"a": b"x"}])
@@ -144,6 +167,11 @@ class TestFastEncoder:
             {"role": role, "content": text, "timestamp": when, "token_count": count, "metadata": more}, 1.0, 1 << 20
         )
         assert said.digest == ledger.digest(said.values)
+
+    @pytest.mark.parametrize("field", ["role", "content", "tool_name"])
+    def test_takes_other_kinds_of_text(self, field: str) -> None:
+        for _ in range(3):
+            assert made(**{field: Marked("user")}).digest == made(**{field: "user"}).digest
 
     @pytest.mark.parametrize("field", ["content", "reasoning", "tool_name", "provider", "model"])
     def test_what_is_called_ascii_is(self, field: str) -> None:

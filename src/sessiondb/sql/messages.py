@@ -321,7 +321,7 @@ def _facts(row: tuple[Any, ...]) -> SessionRow:
     return {
         "id": unescape(row[1]),
         "source": unescape(source),
-        "model": model,
+        "model": unescape(model) if model else model,
         "title": unescape(title) if title else title,
         "started_at": started_at,
     }

@@ -6,6 +6,7 @@ import pytest
 
 from ...db import SessionDB
 from ...errors import Invalid
+from ...models import Filter, MessageFilter
 from .base import LawBase, NewSession, contents, say, stored
 
 MEGABYTE = 1024 * 1024
@@ -58,6 +59,13 @@ class ExactLaws(LawBase):
         row = stored(db, "s")
         assert (row["source"], row["system_prompt"], row["cwd"], row["user_id"]) == (text, text, text, text)
         assert row["metadata"] == {text: text}
+
+    @text
+    def test_facts_come_with_messages_exactly(self, db: SessionDB, session: NewSession, text: str) -> None:
+        message_id = db.append_message(session(source=text, model=text), "user", "x")
+        (found,) = db.provider.found_messages([message_id])
+        (scanned,) = db.provider.scan_messages(Filter(), MessageFilter())
+        assert [(facts["source"], facts["model"]) for _, facts in (found, scanned)] == [(text, text)] * 2
 
     @text
     def test_meta_comes_back_exactly(self, db: SessionDB, text: str) -> None:
