@@ -181,6 +181,15 @@ def test_a_slow_index_stops_at_the_deadline(store: SessionDB, monkeypatch: pytes
     assert store.session_count() == 1
 
 
+@pytest.mark.parametrize(("pattern", "mode"), [("middlepart", "substring"), ("mnokey", "fuzzy")])
+def test_the_index_is_asked_for_one_session(
+    store: SessionDB, monkeypatch: pytest.MonkeyPatch, pattern: str, mode: str
+) -> None:
+    monkeypatch.setattr(parts, "_share", lambda *_: 0.0)
+    found = [store.search_messages(pattern, mode=mode, session_id=each) for each in ("s", "other")]
+    assert [[hit["session_id"] for hit in hits] for hits in found] == [["s"], []]
+
+
 class TestRights:
     @pytest.fixture
     def place(self, postgres: PostgreSQL) -> tuple[str, str]:

@@ -193,7 +193,7 @@ def _ids(tx: Tx, found: Condition, wanted: Wanted, last: int) -> list[int]:
 def _messages(tx: Tx, ids: Sequence[int], wanted: Wanted) -> list[MessageRow]:
     chosen = sessions_where(wanted.where)
     messages_where(chosen, wanted.messages)
-    names, params = marks("id", ids)
+    names, params = marks("message", ids)
     found = tx.rows(
         f"""
         SELECT {rows.prefixed(MESSAGE_COLUMNS, "m")}
