@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -188,6 +189,19 @@ def test_the_index_is_asked_for_one_session(
     monkeypatch.setattr(parts, "_share", lambda *_: 0.0)
     found = [store.search_messages(pattern, mode=mode, session_id=each) for each in ("s", "other")]
     assert [[hit["session_id"] for hit in hits] for hits in found] == [["s"], []]
+
+
+def test_what_the_filters_leave_out_is_not_looked_up_beyond_the_deadline(
+    store: SessionDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "_share", lambda *_: 0.0)
+    monkeypatch.setattr(parts, "_ids", lambda *_: range(10**7))
+    begun = time.monotonic()
+    found = store.provider.search_text(
+        "absent", "substring", Filter(ids=("other",)), MessageFilter(), Page(5), deadline=0.3
+    )
+    assert time.monotonic() - begun < 2
+    assert (list(found.hits), "stopped after 0.3 s" in found.notices[0]) == ([], True)
 
 
 class TestRights:

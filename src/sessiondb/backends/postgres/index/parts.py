@@ -148,6 +148,8 @@ def candidates(
     ids = _in_time(lambda: read(lambda tx: _ids(tx, found, wanted, last)))
     start, size = 0, BATCH
     while some := ids[start : start + size]:
+        if time.monotonic() >= wanted.until:
+            raise TimeIsUp
         for message in read(lambda tx, some=some: _messages(tx, some, wanted)):  # type: ignore[misc]
             yield message, {}
         # Filters may let few of them through.
