@@ -277,6 +277,15 @@ class TestSearch:
         assert (done.code, done.out) == (0, "No message matches 'xyzzy'.\n")
         assert run("search", "dokcer").lines[-1] == "Did you mean: docker"
 
+    @pytest.mark.parametrize(
+        ("order", "ranking"),
+        [("relevance", "people's first, newest first"), ("newest", "newest first"), ("oldest", "oldest first")],
+    )
+    def test_it_explains_the_order_of_a_mode(self, run, session, order: str, ranking: str) -> None:
+        session("a", "the docker build fails")
+        done = run("search", "ock", "--mode", "substring", "--order", order, "--explain", "--json")
+        assert json.loads(done.out)["explanation"]["ranking"] == f"{ranking}, by substring"
+
     def test_it_explains_itself(self, run, session) -> None:
         session("a", "we moved staging")
         shown = run("search", "when", "did", "staging", "move", "since:7d", "--explain").lines

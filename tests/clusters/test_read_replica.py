@@ -8,6 +8,7 @@ import pytest
 
 from servers.pg_pair import Pair, execute, pair, query, wait_for
 from sessiondb.backends.postgres import PostgreSQLProvider, replica
+from sessiondb.backends.postgres.index import parts
 from sessiondb.db import SessionDB
 
 pytestmark = pytest.mark.alone
@@ -87,6 +88,22 @@ def test_without_the_look_at_the_log_a_lagging_standby_would_hide_it(
         assert len(db.search_messages("bodkin")) == 1
     finally:
         execute(cluster.standby.port, "SELECT pg_wal_replay_resume()")
+
+
+def test_a_search_that_takes_too_long_says_nothing_about_the_standby(
+    db: SessionDB, cluster: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db.ensure_session("e", "cli")
+    db.append_message("e", "user", "a spindle")
+    db.list_sessions_rich()
+    caught_up(cluster)
+    monkeypatch.setattr(parts, "condition", lambda *_: (("(SELECT TRUE FROM pg_sleep(5))",), {}))
+    monkeypatch.setattr(parts, "_share", lambda *_: 0.0)
+    assert db.search_messages("absent", mode="substring", deadline=0.3).notices
+    before = reads(db)
+    db.list_sessions_rich()
+    assert reads(db)[0] == before[0] + 1
+    assert db.health()["replica_problem"] is None
 
 
 def test_a_standby_that_is_gone_costs_one_wait_and_is_told_once(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -170,15 +171,52 @@ def test_where_few_match_not_all_are_read(pattern: str, mode: TextMode) -> None:
     assert [line for line in plan if "Seq Scan" in str(line)] == []
 
 
-def test_a_slow_index_stops_at_the_deadline(store: SessionDB, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("share", [lambda *_: 0.0, parts._share])
+def test_a_slow_index_stops_at_the_deadline(
+    store: SessionDB, monkeypatch: pytest.MonkeyPatch, share: Callable[..., float]
+) -> None:
     monkeypatch.setattr(parts, "HEAD", 1)
     monkeypatch.setattr(parts, "condition", lambda *_: (("(SELECT TRUE FROM pg_sleep(5))",), {}))
-    monkeypatch.setattr(parts, "_share", lambda *_: 0.0)
+    monkeypatch.setattr(parts, "_share", share)
+    begun = time.monotonic()
     found = store.provider.search_text(
         "absent", "substring", Filter(), MessageFilter(), Page(5), oldest=False, deadline=0.3
     )
+    assert time.monotonic() - begun < 2
     assert (list(found.hits), "stopped after 0.3 s" in found.notices[0]) == ([], True)
     assert store.session_count() == 1
+
+
+def test_few_messages_are_read_without_the_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "condition", lambda *_: (("(SELECT TRUE FROM pg_sleep(5))",), {}))
+    provider = PostgreSQLProvider()
+    provider.initialize(dsn=server().dsn("laws"), schema="trigrams_few", trigrams="on")
+    with SessionDB(provider=provider) as db:
+        db.append_message(db.create_session("s", "cli"), "user", "needlework")
+        found = db.search_messages("edlewor", mode="substring", deadline=1.0)
+    assert (len(found), found.notices) == (1, ())
+
+
+@pytest.mark.parametrize(("pattern", "mode"), [("middlepart", "substring"), ("mnokey", "fuzzy")])
+def test_the_index_is_asked_for_one_session(
+    store: SessionDB, monkeypatch: pytest.MonkeyPatch, pattern: str, mode: str
+) -> None:
+    monkeypatch.setattr(parts, "_share", lambda *_: 0.0)
+    found = [store.search_messages(pattern, mode=mode, session_id=each) for each in ("s", "other")]
+    assert [[hit["session_id"] for hit in hits] for hits in found] == [["s"], []]
+
+
+def test_what_the_filters_leave_out_is_not_looked_up_beyond_the_deadline(
+    store: SessionDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "_share", lambda *_: 0.0)
+    monkeypatch.setattr(parts, "_ids", lambda *_: range(10**7))
+    begun = time.monotonic()
+    found = store.provider.search_text(
+        "absent", "substring", Filter(ids=("other",)), MessageFilter(), Page(5), deadline=0.3
+    )
+    assert time.monotonic() - begun < 2
+    assert (list(found.hits), "stopped after 0.3 s" in found.notices[0]) == ([], True)
 
 
 class TestRights:

@@ -97,6 +97,17 @@ class TestRankMessages:
         assert {hit["id"] for hit in rank_messages(db, "/etc/nginx.conf", 3)} == set(said)
         assert asked == [1]
 
+    def test_people_who_say_parts_of_a_path_come_before_machines_that_say_it(self, db: SessionDB, tell: Tell) -> None:
+        (apart,) = tell("apart", "nginx reads what is in etc, and its conf")
+        said = [tell(f"night{number}", "look into /etc/nginx.conf", source="cron")[0] for number in range(3)]
+        assert ids(rank_messages(db, "/etc/nginx.conf", 3)) == [apart, *said[:0:-1]]
+
+    def test_a_typed_path_of_another_kind_does_not_hide_its_parts(self, db: SessionDB, tell: Tell) -> None:
+        (decided,) = tell("apart", "Then let's keep etc for nginx and its conf.")
+        for number in range(3):
+            tell(f"s{number}", "look into /etc/nginx.conf")
+        assert ids(rank_messages(db, "/etc/nginx.conf kind:decision", 3)) == [decided]
+
     def test_one_known_word_is_enough(self, db: SessionDB, tell: Tell) -> None:
         (answer,) = tell("a", "wireguard needs an mtu of 1412")
         assert ids(rank_messages(db, "remind me about zzyzx quux frobnication of wireguard please", 3)) == [answer]

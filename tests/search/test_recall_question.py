@@ -122,7 +122,7 @@ def test_every_box_is_understood_and_the_whole_comes_first(box: str) -> None:
 @pytest.mark.parametrize(("box", "is_one"), [
     ("/etc/nginx.conf", True), ("where is /etc/nginx.conf?", True), ("nginx", False),
     ("'/etc/nginx.conf' nginx", False),
-    ("/etc/nginx.conf -old", False), ("\u6570\u636e", False), ("", False),
+    ("/etc/nginx.conf -old", False), ("/etc/nginx*", False), ("\u6570\u636e", False), ("", False),
 ])  # fmt: skip
 def test_one_thing_of_several_words_can_be_taken_as_typed(box: str, is_one: bool) -> None:
     asked = understand(box)

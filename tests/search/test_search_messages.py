@@ -171,6 +171,11 @@ class TestOtherModes:
         by_age = sessions(db.search_messages("tokens", mode=mode, order="newest"))
         assert by_age == ["machine2", "person2", "machine1", "person1", "machine0", "person0"]
 
+    @pytest.mark.parametrize("mode", ["substring", "fuzzy", "regex"])
+    def test_of_no_hits_none_are_given(self, db: SessionDB, mode: str) -> None:
+        say(db, "b", "token")
+        assert [list(db.search_messages("token", mode=mode, limit=0, offset=offset)) for offset in (0, 1)] == [[], []]
+
     def test_filters_hold(self, db: SessionDB) -> None:
         say(db, "b", "token", source="web")
         assert sessions(db.search_messages("token", mode="substring", source_filter=["web"])) == ["b"]

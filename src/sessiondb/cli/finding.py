@@ -15,6 +15,7 @@ from ..values import dataclass, field, replace
 # So many messages are worth reading; what holds only some of the words fills up to here.
 _ENOUGH = 10
 _MOST_TITLES = 5
+_BY_MODE = {"relevance": "people's first, newest first", "newest": "newest first", "oldest": "oldest first"}
 
 Hit = Mapping[str, Any]
 
@@ -59,7 +60,7 @@ class Found:
     def explanation(self) -> dict[str, Any]:
         """How the query was understood."""
         if self.wanted.mode != "words":
-            return {"ranking": f"newest first, by {self.wanted.mode}"}
+            return {"ranking": f"{_BY_MODE[self.wanted.order]}, by {self.wanted.mode}"}
         from ..search.question import understand
 
         asked = understand(self.query)

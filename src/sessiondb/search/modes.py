@@ -71,11 +71,11 @@ def _paged(matching: Iterator[MessageRow], page: Page, deadline: float) -> Match
     try:
         for message in matching:
             hits.append(Match(message, 0.0))
-            if len(hits) == end:
+            if end is not None and len(hits) >= end:
                 break
     except TimeIsUp:
         notices = (stopped(deadline),)
-    return Matches(hits[page.offset :], len(hits), notices=notices)
+    return Matches(hits[page.offset : end], len(hits), notices=notices)
 
 
 def _matching(rows: Iterable[tuple[MessageRow, SessionRow]], wanted: Finder, until: float) -> Iterator[MessageRow]:

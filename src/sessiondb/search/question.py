@@ -88,8 +88,13 @@ def understand(box: str) -> Question:
 
 
 def as_typed(question: Question) -> Question | None:
-    """A question that names one thing of several words, such as a path, as if it stood in quotes; None for others."""
+    """A question that names one thing of several words, such as a path, as if it stood in quotes; None for others.
+
+    None as well for one that can be taken in no other way.
+    """
     if len(question.wanted) != 1 or question.required or not isinstance(question.wanted[0].exact, Phrase):
+        return None
+    if not question.wanted[0].roots:
         return None
     return replace(question, wanted=(_as_typed(question.wanted[0].exact),))
 

@@ -107,8 +107,9 @@ class Routed:
                     self._problem = None
                     return answer
             except (errors.Unavailable, errors.SchemaError) as exc:
-                self._rests_until = time.monotonic() + REST_SECONDS
-                self._tell(str(exc))
+                if not _took_too_long(exc):
+                    self._rests_until = time.monotonic() + REST_SECONDS
+                    self._tell(str(exc))
         self.fallbacks += 1
         return ask(self.primary)
 
@@ -151,3 +152,10 @@ class Routed:
 
     def close(self) -> None:
         self.replica.close()
+
+
+def _took_too_long(exc: errors.SessionDBError) -> bool:
+    """Whether a statement was given no more time, which says nothing about the server."""
+    from psycopg.errors import QueryCanceled
+
+    return isinstance(exc.__cause__, QueryCanceled)

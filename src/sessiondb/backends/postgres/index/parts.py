@@ -45,6 +45,12 @@ NEWEST = """
      ORDER BY message_id DESC
      LIMIT 500
 """
+COUNTED = """
+    SELECT COUNT(*)
+      FROM (SELECT 1
+              FROM search_tokens
+             LIMIT 500) t
+"""
 _BIGRAMS = 8
 # Letters whose folding does not depend on their neighbours; of the last three marks may follow that do.
 _STRETCH = re.compile("[a-z0-9]+|[α-ω]+|[а-я]+|[一-鿿]+")
@@ -134,7 +140,7 @@ def candidates(
     wanted: Wanted,
 ) -> Rows:
     """Messages that may match, in order: the first ones all, of the others those that the index names."""
-    share, last = read(lambda tx: _share(tx, found)), 0 if wanted.oldest else NO_ID
+    share, last = _in_time(lambda: read(lambda tx: _share(tx, found, wanted))), 0 if wanted.oldest else NO_ID
     if share > TELLING:
         yield from scanned()
         return
@@ -148,6 +154,8 @@ def candidates(
     ids = _in_time(lambda: read(lambda tx: _ids(tx, found, wanted, last)))
     start, size = 0, BATCH
     while some := ids[start : start + size]:
+        if time.monotonic() >= wanted.until:
+            raise TimeIsUp
         for message in read(lambda tx, some=some: _messages(tx, some, wanted)):  # type: ignore[misc]
             yield message, {}
         # Filters may let few of them through.
@@ -163,20 +171,27 @@ def _in_time(ask: Callable[[], Any]) -> Any:
         raise
 
 
-def _share(tx: Tx, found: Condition) -> float:
-    """Of the newest messages, how many the index would name."""
+def _limit(tx: Tx, until: float) -> None:
+    """Let the statements of a transaction take no longer."""
+    left = int(min(LONGEST, max(1.0, 1000 * (until - time.monotonic()))))
+    tx.row("SELECT set_config('statement_timeout', :left, TRUE)", {"left": str(left)})
+
+
+def _share(tx: Tx, found: Condition, wanted: Wanted) -> float:
+    """Of the newest messages, how many the index would name; where there are few, all are as soon read."""
     alternatives, params = found
-    holding = " OR ".join(alternatives)
-    counted = tx.row(f"SELECT COUNT(*), COUNT(*) FILTER (WHERE {holding}) FROM ({NEWEST}) t", params)
-    total, named = counted or (0, 0)
-    return named / total if total else 0.0
+    total = (tx.row(COUNTED) or (0,))[0]
+    if total < HEAD:
+        return 1.0
+    _limit(tx, wanted.until)
+    named = tx.row(f"SELECT COUNT(*) FROM ({NEWEST}) t WHERE {' OR '.join(alternatives)}", params)
+    return float(named[0] / total) if named else 0.0
 
 
 def _ids(tx: Tx, found: Condition, wanted: Wanted, last: int) -> list[int]:
     """The messages that the index names, whatever the filters: those are asked of the few that are read."""
     alternatives, params = found
-    left = int(min(LONGEST, max(1.0, 1000 * (wanted.until - time.monotonic()))))
-    tx.row("SELECT set_config('statement_timeout', :left, TRUE)", {"left": str(left)})
+    _limit(tx, wanted.until)
     named = " UNION ".join(
         f"""
         SELECT DISTINCT t.message_id
@@ -193,7 +208,7 @@ def _ids(tx: Tx, found: Condition, wanted: Wanted, last: int) -> list[int]:
 def _messages(tx: Tx, ids: Sequence[int], wanted: Wanted) -> list[MessageRow]:
     chosen = sessions_where(wanted.where)
     messages_where(chosen, wanted.messages)
-    names, params = marks("id", ids)
+    names, params = marks("message", ids)
     found = tx.rows(
         f"""
         SELECT {rows.prefixed(MESSAGE_COLUMNS, "m")}
