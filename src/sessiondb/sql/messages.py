@@ -21,6 +21,7 @@ from ..models import (
 from ..provider import SessionDBProvider
 from ..replay import TURN_COLUMNS, Turn, turn
 from ..rows import media_ref_row
+from ..values import replace
 from . import appends, rows
 from .adopt import LEDGER, adopt_all
 from .driver import Driver, Row, Tx, read, write
@@ -47,12 +48,17 @@ UNPLACED = f"""
 WITH_FACTS = f"""
     SELECT {rows.prefixed(MESSAGE_COLUMNS, "m")}, s.source, s.model, s.title, s.started_at
       FROM messages m
-      JOIN sessions s ON s.id = m.session_id
 """
 FOUND = f"""
     {WITH_FACTS}
+      JOIN sessions s ON s.id = m.session_id
      WHERE m.id IN (%s)
 """
+# A database that begins with the sessions sorts the messages of all that pass, anew for each page.
+BY_MESSAGES = "{messages_first} sessions s ON s.id = m.session_id"
+BY_SESSIONS = "JOIN sessions s ON s.id = m.session_id"
+# So few are worth beginning with.
+FEW_SESSIONS = 200
 _TOGETHER = 500
 # A replay needs no more than this, and is read whole.
 TURNS = f"""
@@ -283,14 +289,20 @@ class MessagePrimitives(SessionDBProvider):
     def scan_messages(
         self, where: Filter, messages: MessageFilter, *, newest: bool = True, batch: int = 500
     ) -> Iterator[tuple[MessageRow, SessionRow]]:
-        cursor = None
-        while found := self._scanned(where, messages, newest, batch, cursor):
+        cursor, joined = None, BY_SESSIONS if self._is_narrow(where) else BY_MESSAGES
+        while found := self._scanned(where, messages, newest, batch, cursor, joined):
             yield from found
             cursor = found[-1][0]["id"]
 
+    def _is_narrow(self, where: Filter) -> bool:
+        """Whether few sessions may pass."""
+        if replace(where, sources=None, exclude_sources=()) != Filter():
+            return True
+        return where.sources is not None and self.count_sessions(where) <= FEW_SESSIONS
+
     @read
     def _scanned(
-        self, tx: Tx, where: Filter, messages: MessageFilter, newest: bool, batch: int, cursor: int | None
+        self, tx: Tx, where: Filter, messages: MessageFilter, newest: bool, batch: int, cursor: int | None, joined: str
     ) -> list[tuple[MessageRow, SessionRow]]:
         chosen = sessions_where(where)
         messages_where(chosen, messages)
@@ -299,6 +311,7 @@ class MessagePrimitives(SessionDBProvider):
         found = tx.rows(
             f"""
             {WITH_FACTS}
+              {joined}
              WHERE {chosen.sql}
              ORDER BY m.id {"DESC" if newest else "ASC"}
              {{page}}

@@ -34,6 +34,7 @@ MYSQL = Dialect(
         "ascii_lower": "ASCII_LOWER",
         "last_inserted": "LAST_INSERT_ID()",
         # The highest id ever given: a deleted message's id does not come back.
+        "messages_first": "STRAIGHT_JOIN",
         "newest_message_id": """COALESCE((SELECT AUTO_INCREMENT - 1
                                             FROM information_schema.tables
                                            WHERE table_schema = DATABASE() AND table_name = 'messages'), 0)""",

@@ -39,6 +39,7 @@ def dialect(schema: str) -> Dialect:
             # Of a column with the collation "C": only A to Z change.
             "ascii_lower": "lower",
             "last_inserted": "lastval()",
+            "messages_first": "JOIN",
             "newest_message_id": "COALESCE((SELECT last_value FROM messages_id_seq WHERE is_called), 0)",
             "next_message_id": f"nextval('{sequence}')",
             "newest_pending_call": NEWEST_PENDING_CALL,
