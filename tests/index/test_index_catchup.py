@@ -191,6 +191,34 @@ with sessiondb.open(sys.argv[1]) as db:
 """
 
 
+LOADING = """
+import sys, threading, time
+from importlib.abc import MetaPathFinder
+import sessiondb
+
+class Slow(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "sessiondb.backends.sqlite.index.searcher":
+            loading.set()
+            time.sleep(2)
+
+loading = threading.Event()
+sys.meta_path.insert(0, Slow())
+db = sessiondb.open(sys.argv[1])
+db.append_message("s", "user", "needle")
+time.sleep(0.2)
+db.provider.driver.engine.index_in_background()
+assert loading.wait(30)
+"""
+WAKES = f"""
+{LOADING}
+began = time.monotonic()
+db.provider.driver.engine.index_in_background()
+assert time.monotonic() - began < 1
+db.close()
+"""
+
+
 class TestBackground:
     def lag(self, db: SessionDB) -> Any:
         return db.health()["index_lag"]
@@ -209,6 +237,9 @@ class TestBackground:
 
     def test_writing_waits_for_no_module_of_search(self, db: SessionDB, path: Path) -> None:
         ran(WRITES_MUCH, path)
+
+    def test_nor_does_whoever_wakes_the_thread_while_it_loads_them(self, db: SessionDB, path: Path) -> None:
+        ran(WAKES, path)
 
     def test_one_process_does_it_for_all(self, db: SessionDB, path: Path) -> None:
         say(db, "s", *["needle"] * 3)
