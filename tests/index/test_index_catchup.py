@@ -188,6 +188,7 @@ with sessiondb.open(sys.argv[1]) as db:
         db.append_message("s", "user", "needle")
     assert db.provider.driver.engine._background is not None
     assert "logging" not in sys.modules and "sessiondb.search.analyze" not in sys.modules
+assert "logging" not in sys.modules and "sessiondb.search.analyze" not in sys.modules
 """
 
 
@@ -235,7 +236,7 @@ class TestBackground:
             # What was written after the last wake-up; the rest was read by nobody but the thread.
             assert reader.search_messages("needle").index_lag <= engine.CHECKPOINT_EVERY
 
-    def test_writing_waits_for_no_module_of_search(self, db: SessionDB, path: Path) -> None:
+    def test_writing_and_closing_wait_for_no_module_of_search(self, db: SessionDB, path: Path) -> None:
         ran(WRITES_MUCH, path)
 
     def test_nor_does_whoever_wakes_the_thread_while_it_loads_them(self, db: SessionDB, path: Path) -> None:

@@ -49,6 +49,8 @@ class Background:
         while self._due.wait() and not self.is_stopped:
             self._due.clear()
             self._await_quiet()
+            if self.is_stopped:
+                return
             # Here, not in the thread that writes: with it come the modules of search.
             from .keeping import keep
 
