@@ -201,7 +201,7 @@ class Slow(MetaPathFinder):
     def find_spec(self, name, path, target=None):
         if name == "sessiondb.backends.sqlite.index.searcher":
             loading.set()
-            time.sleep(2)
+            time.sleep(1)
 
 loading = threading.Event()
 sys.meta_path.insert(0, Slow())
@@ -215,7 +215,43 @@ WAKES = f"""
 {LOADING}
 began = time.monotonic()
 db.provider.driver.engine.index_in_background()
-assert time.monotonic() - began < 1
+assert time.monotonic() - began < 0.5
+db.close()
+"""
+
+FORKS_MEANWHILE = f"""
+{LOADING}
+import os, signal
+if (child := os.fork()) == 0:
+    signal.alarm(20)
+    assert len(db.search_messages("needle")) == 1
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+db.close()
+"""
+
+FORKS_AT_WORK = """
+import os, sys, threading, time
+import sessiondb
+from sessiondb.backends.sqlite.index import searcher
+
+def slow(*arguments):
+    at_work.append(None)
+    begun.set()
+    time.sleep(1)
+    found = step(*arguments)
+    at_work.clear()
+    return found
+
+step, searcher.Searcher.step = searcher.Searcher.step, slow
+at_work, begun = [], threading.Event()
+db = sessiondb.open(sys.argv[1])
+db.append_message("s", "user", "needle")
+db.provider.driver.engine.index_in_background()
+assert begun.wait(30)
+if (child := os.fork()) == 0:
+    os._exit(len(at_work))
+assert os.waitpid(child, 0)[1] == 0
 db.close()
 """
 
@@ -241,6 +277,12 @@ class TestBackground:
 
     def test_nor_does_whoever_wakes_the_thread_while_it_loads_them(self, db: SessionDB, path: Path) -> None:
         ran(WAKES, path)
+
+    def test_a_child_that_was_forked_while_the_thread_loaded_them_searches(self, db: SessionDB, path: Path) -> None:
+        ran(FORKS_MEANWHILE, path)
+
+    def test_a_fork_waits_until_the_thread_rests(self, db: SessionDB, path: Path) -> None:
+        ran(FORKS_AT_WORK, path)
 
     def test_one_process_does_it_for_all(self, db: SessionDB, path: Path) -> None:
         say(db, "s", *["needle"] * 3)

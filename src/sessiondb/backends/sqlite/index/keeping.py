@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from typing import TYPE_CHECKING
 
@@ -10,13 +9,12 @@ import apsw
 
 from ....errors import SessionDBError
 from . import seal, turn
+from .background import at_work
 
 if TYPE_CHECKING:
     from ..engine import Engine
     from .background import Background
     from .snapshot import Snapshot
-
-logger = logging.getLogger(__name__)
 
 BATCH = 100
 # While somebody writes, batches are small and the pause after each is so many times as long as it took.
@@ -40,7 +38,7 @@ def keep(background: Background) -> None:
             if ours:
                 _catch_up(background)
     except DIFFICULTIES as exc:
-        logger.debug("background indexing of %s paused: %s", path, exc)
+        _note("background indexing of %s paused: %s", path, exc)
 
 
 def _catch_up(background: Background) -> None:
@@ -63,19 +61,24 @@ def _catch_up(background: Background) -> None:
 
 
 def _merge(background: Background) -> None:
-    searcher = background.engine.searcher()
     began = time.monotonic()
-    while not background.is_stopped and not background.is_busy and searcher.merge():
+    while not background.is_stopped and not background.is_busy and _merged(background.engine):
         background.rest(time.monotonic() - began)
         began = time.monotonic()
 
 
+def _merged(engine: Engine) -> bool:
+    with at_work:
+        return engine.searcher().merge()
+
+
 def _step(engine: Engine, batch: int) -> Snapshot | None:
-    searcher = engine.searcher()
-    found = searcher.step(0.0, batch)
-    if found is not None and not found.lag:
-        searcher.trim(found)
-    return found
+    with at_work:
+        searcher = engine.searcher()
+        found = searcher.step(0.0, batch)
+        if found is not None and not found.lag:
+            searcher.trim(found)
+        return found
 
 
 def index_along(engine: Engine) -> None:
@@ -85,4 +88,11 @@ def index_along(engine: Engine) -> None:
         while (found := engine.searcher().step(0.0)) is not None and found.lag > ALONG_REST and found.lag != lag:
             lag = found.lag
     except DIFFICULTIES as exc:
-        logger.debug("indexing along with an import of %s put off: %s", engine.path, exc)
+        _note("indexing along with an import of %s put off: %s", engine.path, exc)
+
+
+def _note(message: str, *facts: object) -> None:
+    # Loaded here: all goes well nearly always, and a fork that waits for the loading would meet half its hooks.
+    import logging
+
+    logging.getLogger(__name__).debug(message, *facts)
