@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import apsw
@@ -295,6 +297,22 @@ class TestBackground:
         until = time.monotonic() + 20
         while self.lag(db) != 0 and time.monotonic() < until:
             ours.index_in_background()
+            time.sleep(0.02)
+        assert self.lag(db) == 0
+
+    def test_where_no_turn_can_be_had_each_does_it_for_itself(
+        self, db: SessionDB, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def without_locks(descriptor: int) -> bool:
+            raise OSError(errno.ENOLCK, "No locks available")
+
+        monkeypatch.setattr(turn, "locks", SimpleNamespace(try_lock=without_locks, unlock=without_locks))
+        say(db, "s", "needle")
+        asked(db, "needle")
+        say(db, "s", "needle")
+        db.provider.driver.engine.index_in_background()  # type: ignore[attr-defined]
+        until = time.monotonic() + 20
+        while self.lag(db) != 0 and time.monotonic() < until:
             time.sleep(0.02)
         assert self.lag(db) == 0
 
