@@ -84,6 +84,21 @@ class TestRankMessages:
         found = rank_messages(db, "/etc/nginx.conf", 2)
         assert [(hit["id"], hit["partial"]) for hit in found] == [(whole, False), (apart, True)]
 
+    def test_what_people_say_of_parts_of_a_path_comes_before_what_machines_say_of_it(
+        self, db: SessionDB, tell: Tell
+    ) -> None:
+        machines = [tell(f"m{number}", f"number {number}: /etc/nginx.conf", source="cron")[0] for number in range(3)]
+        (apart,) = tell("apart", "nginx reads what is in etc, and its conf")
+        assert ids(rank_messages(db, "/etc/nginx.conf", 3)) == [apart, *machines[:0:-1]]
+
+    def test_a_path_that_nobody_decided_on_is_filled_up_with_decisions_on_its_parts(
+        self, db: SessionDB, tell: Tell
+    ) -> None:
+        for number in range(3):
+            tell(f"s{number}", f"number {number}: /etc/nginx.conf")
+        (decided,) = tell("decided", "We decided to keep nginx and its conf in etc.")
+        assert ids(rank_messages(db, "kind:decision /etc/nginx.conf", 3)) == [decided]
+
     def test_nobody_looks_for_the_parts_of_a_path_that_enough_have(
         self, db: SessionDB, tell: Tell, monkeypatch: pytest.MonkeyPatch
     ) -> None:

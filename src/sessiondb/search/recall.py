@@ -92,11 +92,12 @@ def _asked(
     db: SessionDB, asked: Question, scope: tuple[Filter, MessageFilter], excluded: frozenset[str], limit: int
 ) -> tuple[Question, Candidates]:
     """The question as it is answered, and its candidates: as strict as finds enough, as loose as finds something."""
-    typed = as_typed(asked)
+    # Not every message with these words may hold the things of `kind:`.
+    typed = None if asked.query.looks_at_rows else as_typed(asked)
     if typed is not None:
-        # Whoever holds only parts of it would come after all of these, and is far more to look through.
+        # Whoever holds only parts of it would come after people's of these, and is far more to look through.
         found = _candidates(db, typed, scope, excluded)
-        if len(found.hits) >= limit:
+        if sum(not rank.automated(hit.source) for hit in found.hits) >= limit:
             return typed, found
     found = _candidates(db, asked, scope, excluded)
     if not found.hits:
