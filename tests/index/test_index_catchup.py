@@ -20,6 +20,7 @@ import sessiondb
 from sessiondb import SessionDB, errors
 from sessiondb.backends.sqlite import engine, provider
 from sessiondb.backends.sqlite.index import catchup, fts5, generation, keeping, merging, searcher, trim, turn
+from sessiondb.backends.sqlite.index.background import Background
 
 
 @pytest.fixture
@@ -299,6 +300,21 @@ class TestBackground:
             ours.index_in_background()
             time.sleep(0.02)
         assert self.lag(db) == 0
+
+    def test_what_others_write_while_it_merges_is_read(self, db: SessionDB, monkeypatch: pytest.MonkeyPatch) -> None:
+        def merge(_: searcher.Searcher) -> bool:
+            if left:
+                say(db, "s", left.pop())
+            return bool(left)
+
+        left = ["needle", "needle again"]
+        monkeypatch.setattr(searcher.Searcher, "merge", merge)
+        monkeypatch.setattr(Background, "is_busy", False)
+        db.provider.driver.engine.index_in_background()  # type: ignore[attr-defined]
+        until = time.monotonic() + 5
+        while (left or self.lag(db) != 0) and time.monotonic() < until:
+            time.sleep(0.02)
+        assert (left, self.lag(db)) == ([], 0)
 
     def test_where_no_turn_can_be_had_each_does_it_for_itself(
         self, db: SessionDB, monkeypatch: pytest.MonkeyPatch

@@ -42,7 +42,7 @@ def keep(background: Background) -> None:
 
 
 def _catch_up(background: Background) -> None:
-    lag = None
+    lag, more = None, True
     while not background.is_stopped:
         began = time.monotonic()
         busy = background.is_busy
@@ -50,8 +50,10 @@ def _catch_up(background: Background) -> None:
         if found is None:
             break
         if not found.lag:
-            _merge(background)
-            break
+            # What others write while we merge they leave to us: it is read between the steps, and after the last.
+            if not more:
+                break
+            more = _merged(background)
         took = time.monotonic() - began
         pause = took * BUSY_PAUSE if busy else took / 4
         if found.lag == lag:
@@ -60,16 +62,12 @@ def _catch_up(background: Background) -> None:
         background.rest(min(pause, LONGEST_PAUSE))
 
 
-def _merge(background: Background) -> None:
-    began = time.monotonic()
-    while not background.is_stopped and not background.is_busy and _merged(background.engine):
-        background.rest(time.monotonic() - began)
-        began = time.monotonic()
-
-
-def _merged(engine: Engine) -> bool:
+def _merged(background: Background) -> bool:
+    """Merge a little while nobody writes; whether there may be more to do."""
+    if background.is_busy:
+        return False
     with at_work:
-        return engine.searcher().merge()
+        return background.engine.searcher().merge()
 
 
 def _step(engine: Engine, batch: int) -> Snapshot | None:
