@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import apsw
@@ -18,6 +20,7 @@ import sessiondb
 from sessiondb import SessionDB, errors
 from sessiondb.backends.sqlite import engine, provider
 from sessiondb.backends.sqlite.index import catchup, fts5, generation, keeping, merging, searcher, trim, turn
+from sessiondb.backends.sqlite.index.background import Background
 
 
 @pytest.fixture
@@ -188,6 +191,71 @@ with sessiondb.open(sys.argv[1]) as db:
         db.append_message("s", "user", "needle")
     assert db.provider.driver.engine._background is not None
     assert "logging" not in sys.modules and "sessiondb.search.analyze" not in sys.modules
+assert "logging" not in sys.modules and "sessiondb.search.analyze" not in sys.modules
+"""
+
+
+LOADING = """
+import sys, threading, time
+from importlib.abc import MetaPathFinder
+import sessiondb
+
+class Slow(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "sessiondb.backends.sqlite.index.searcher":
+            loading.set()
+            time.sleep(1)
+
+loading = threading.Event()
+sys.meta_path.insert(0, Slow())
+db = sessiondb.open(sys.argv[1])
+db.append_message("s", "user", "needle")
+time.sleep(0.2)
+db.provider.driver.engine.index_in_background()
+assert loading.wait(30)
+"""
+WAKES = f"""
+{LOADING}
+began = time.monotonic()
+db.provider.driver.engine.index_in_background()
+assert time.monotonic() - began < 0.5
+db.close()
+"""
+
+FORKS_MEANWHILE = f"""
+{LOADING}
+import os, signal
+if (child := os.fork()) == 0:
+    signal.alarm(20)
+    assert len(db.search_messages("needle")) == 1
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+db.close()
+"""
+
+FORKS_AT_WORK = """
+import os, sys, threading, time
+import sessiondb
+from sessiondb.backends.sqlite.index import searcher
+
+def slow(*arguments):
+    at_work.append(None)
+    begun.set()
+    time.sleep(1)
+    found = step(*arguments)
+    at_work.clear()
+    return found
+
+step, searcher.Searcher.step = searcher.Searcher.step, slow
+at_work, begun = [], threading.Event()
+db = sessiondb.open(sys.argv[1])
+db.append_message("s", "user", "needle")
+db.provider.driver.engine.index_in_background()
+assert begun.wait(30)
+if (child := os.fork()) == 0:
+    os._exit(len(at_work))
+assert os.waitpid(child, 0)[1] == 0
+db.close()
 """
 
 
@@ -207,8 +275,17 @@ class TestBackground:
             # What was written after the last wake-up; the rest was read by nobody but the thread.
             assert reader.search_messages("needle").index_lag <= engine.CHECKPOINT_EVERY
 
-    def test_writing_waits_for_no_module_of_search(self, db: SessionDB, path: Path) -> None:
+    def test_writing_and_closing_wait_for_no_module_of_search(self, db: SessionDB, path: Path) -> None:
         ran(WRITES_MUCH, path)
+
+    def test_nor_does_whoever_wakes_the_thread_while_it_loads_them(self, db: SessionDB, path: Path) -> None:
+        ran(WAKES, path)
+
+    def test_a_child_that_was_forked_while_the_thread_loaded_them_searches(self, db: SessionDB, path: Path) -> None:
+        ran(FORKS_MEANWHILE, path)
+
+    def test_a_fork_waits_until_the_thread_rests(self, db: SessionDB, path: Path) -> None:
+        ran(FORKS_AT_WORK, path)
 
     def test_one_process_does_it_for_all(self, db: SessionDB, path: Path) -> None:
         say(db, "s", *["needle"] * 3)
@@ -221,6 +298,37 @@ class TestBackground:
         until = time.monotonic() + 20
         while self.lag(db) != 0 and time.monotonic() < until:
             ours.index_in_background()
+            time.sleep(0.02)
+        assert self.lag(db) == 0
+
+    def test_what_others_write_while_it_merges_is_read(self, db: SessionDB, monkeypatch: pytest.MonkeyPatch) -> None:
+        def merge(_: searcher.Searcher) -> bool:
+            if left:
+                say(db, "s", left.pop())
+            return bool(left)
+
+        left = ["needle", "needle again"]
+        monkeypatch.setattr(searcher.Searcher, "merge", merge)
+        monkeypatch.setattr(Background, "is_busy", False)
+        db.provider.driver.engine.index_in_background()  # type: ignore[attr-defined]
+        until = time.monotonic() + 5
+        while (left or self.lag(db) != 0) and time.monotonic() < until:
+            time.sleep(0.02)
+        assert (left, self.lag(db)) == ([], 0)
+
+    def test_where_no_turn_can_be_had_each_does_it_for_itself(
+        self, db: SessionDB, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def without_locks(descriptor: int) -> bool:
+            raise OSError(errno.ENOLCK, "No locks available")
+
+        monkeypatch.setattr(turn, "locks", SimpleNamespace(try_lock=without_locks, unlock=without_locks))
+        say(db, "s", "needle")
+        asked(db, "needle")
+        say(db, "s", "needle")
+        db.provider.driver.engine.index_in_background()  # type: ignore[attr-defined]
+        until = time.monotonic() + 20
+        while self.lag(db) != 0 and time.monotonic() < until:
             time.sleep(0.02)
         assert self.lag(db) == 0
 

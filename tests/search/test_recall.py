@@ -84,6 +84,21 @@ class TestRankMessages:
         found = rank_messages(db, "/etc/nginx.conf", 2)
         assert [(hit["id"], hit["partial"]) for hit in found] == [(whole, False), (apart, True)]
 
+    def test_what_people_say_of_parts_of_a_path_comes_before_what_machines_say_of_it(
+        self, db: SessionDB, tell: Tell
+    ) -> None:
+        machines = [tell(f"m{number}", f"number {number}: /etc/nginx.conf", source="cron")[0] for number in range(3)]
+        (apart,) = tell("apart", "nginx reads what is in etc, and its conf")
+        assert ids(rank_messages(db, "/etc/nginx.conf", 3)) == [apart, *machines[:0:-1]]
+
+    def test_a_path_that_nobody_decided_on_is_filled_up_with_decisions_on_its_parts(
+        self, db: SessionDB, tell: Tell
+    ) -> None:
+        for number in range(3):
+            tell(f"s{number}", f"number {number}: /etc/nginx.conf")
+        (decided,) = tell("decided", "We decided to keep nginx and its conf in etc.")
+        assert ids(rank_messages(db, "kind:decision /etc/nginx.conf", 3)) == [decided]
+
     def test_nobody_looks_for_the_parts_of_a_path_that_enough_have(
         self, db: SessionDB, tell: Tell, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -96,17 +111,6 @@ class TestRankMessages:
         )
         assert {hit["id"] for hit in rank_messages(db, "/etc/nginx.conf", 3)} == set(said)
         assert asked == [1]
-
-    def test_people_who_say_parts_of_a_path_come_before_machines_that_say_it(self, db: SessionDB, tell: Tell) -> None:
-        (apart,) = tell("apart", "nginx reads what is in etc, and its conf")
-        said = [tell(f"night{number}", "look into /etc/nginx.conf", source="cron")[0] for number in range(3)]
-        assert ids(rank_messages(db, "/etc/nginx.conf", 3)) == [apart, *said[:0:-1]]
-
-    def test_a_typed_path_of_another_kind_does_not_hide_its_parts(self, db: SessionDB, tell: Tell) -> None:
-        (decided,) = tell("apart", "Then let's keep etc for nginx and its conf.")
-        for number in range(3):
-            tell(f"s{number}", "look into /etc/nginx.conf")
-        assert ids(rank_messages(db, "/etc/nginx.conf kind:decision", 3)) == [decided]
 
     def test_one_known_word_is_enough(self, db: SessionDB, tell: Tell) -> None:
         (answer,) = tell("a", "wireguard needs an mtu of 1412")

@@ -92,10 +92,10 @@ def _asked(
     db: SessionDB, asked: Question, scope: tuple[Filter, MessageFilter], excluded: frozenset[str], limit: int
 ) -> tuple[Question, Candidates]:
     """The question as it is answered, and its candidates: as strict as finds enough, as loose as finds something."""
-    # Of those whose rows must be looked at too, nobody knows yet whether they are enough.
+    # Not every message with these words may hold the things of `kind:`.
     typed = None if asked.query.looks_at_rows else as_typed(asked)
     if typed is not None:
-        # Whoever holds only parts of it would come after these people's, and is far more to look through.
+        # Whoever holds only parts of it would come after people's of these, and is far more to look through.
         found = _candidates(db, typed, scope, excluded)
         if sum(not rank.automated(hit.source) for hit in found.hits) >= limit:
             return typed, found

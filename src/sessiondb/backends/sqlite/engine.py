@@ -156,12 +156,14 @@ class Engine:
 
     def searcher(self) -> Searcher:
         """The index of this store, opened when first asked."""
-        with self._search_lock:
-            if self._searcher is None:
-                from .index.searcher import Searcher
+        if self._searcher is None:
+            # Outside the lock: whoever appends takes it to wake the thread, and waits for no module of search.
+            from .index.searcher import Searcher
 
-                self._searcher = Searcher(self)
-            return self._searcher
+            with self._search_lock:
+                if self._searcher is None:
+                    self._searcher = Searcher(self)
+        return self._searcher
 
     def index_in_background(self) -> None:
         """Let a thread bring the index up to date while nobody writes."""

@@ -6,6 +6,7 @@ import atexit
 import os
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,6 +17,11 @@ IDLE_SECONDS = 0.1
 QUIET_WITHIN = 10.0
 
 _running: set[Background] = set()
+# What a thread holds while the process forks, a module that it loads or a mutex of SQLite, a child waits for in vain:
+# forks wait until the thread rests, but not for ever.
+at_work = threading.Lock()
+FORK_WAITS = 5.0
+_fork = threading.local()
 
 
 class Background:
@@ -49,10 +55,9 @@ class Background:
         while self._due.wait() and not self.is_stopped:
             self._due.clear()
             self._await_quiet()
-            # Here, not in the thread that writes: with it come the modules of search.
-            from .keeping import keep
-
-            keep(self)
+            if self.is_stopped:
+                return
+            _keep()(self)
 
     def _await_quiet(self) -> None:
         """Before the first work: until nobody writes, but not for ever."""
@@ -75,11 +80,35 @@ class Background:
         return writer is not None and time.monotonic() - (writer.last_commit or 0.0) < IDLE_SECONDS
 
 
+def _keep() -> Callable[[Background], None]:
+    # In this thread, not in that which writes: the modules of search are loaded here, all that it will need.
+    with at_work:
+        from . import searcher, trim  # noqa: F401
+        from .keeping import keep
+    return keep
+
+
 @atexit.register
 def _stop_all() -> None:
     for background in list(_running):
         background.stop()
 
 
-# A forked child has the parent's objects, not its threads.
-os.register_at_fork(after_in_child=_running.clear)
+def _before_fork() -> None:
+    _fork.waited = False
+    _fork.waited = at_work.acquire(timeout=FORK_WAITS)
+
+
+def _after_fork() -> None:
+    if getattr(_fork, "waited", False):
+        at_work.release()
+
+
+def _after_fork_in_child() -> None:
+    """A forked child has the parent's objects, not its threads."""
+    _running.clear()
+    if at_work.locked():
+        at_work.release()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from typing import TYPE_CHECKING
 
@@ -10,13 +9,12 @@ import apsw
 
 from ....errors import SessionDBError
 from . import seal, turn
+from .background import at_work
 
 if TYPE_CHECKING:
     from ..engine import Engine
     from .background import Background
     from .snapshot import Snapshot
-
-logger = logging.getLogger(__name__)
 
 BATCH = 100
 # While somebody writes, batches are small and the pause after each is so many times as long as it took.
@@ -40,11 +38,11 @@ def keep(background: Background) -> None:
             if ours:
                 _catch_up(background)
     except DIFFICULTIES as exc:
-        logger.debug("background indexing of %s paused: %s", path, exc)
+        _note("background indexing of %s paused: %s", path, exc)
 
 
 def _catch_up(background: Background) -> None:
-    lag = None
+    lag, more = None, True
     while not background.is_stopped:
         began = time.monotonic()
         busy = background.is_busy
@@ -52,8 +50,10 @@ def _catch_up(background: Background) -> None:
         if found is None:
             break
         if not found.lag:
-            _merge(background)
-            break
+            # What others write while we merge they leave to us: it is read between the steps, and after the last.
+            if not more:
+                break
+            more = _merged(background)
         took = time.monotonic() - began
         pause = took * BUSY_PAUSE if busy else took / 4
         if found.lag == lag:
@@ -62,20 +62,21 @@ def _catch_up(background: Background) -> None:
         background.rest(min(pause, LONGEST_PAUSE))
 
 
-def _merge(background: Background) -> None:
-    searcher = background.engine.searcher()
-    began = time.monotonic()
-    while not background.is_stopped and not background.is_busy and searcher.merge():
-        background.rest(time.monotonic() - began)
-        began = time.monotonic()
+def _merged(background: Background) -> bool:
+    """Merge a little while nobody writes; whether there may be more to do."""
+    if background.is_busy:
+        return False
+    with at_work:
+        return background.engine.searcher().merge()
 
 
 def _step(engine: Engine, batch: int) -> Snapshot | None:
-    searcher = engine.searcher()
-    found = searcher.step(0.0, batch)
-    if found is not None and not found.lag:
-        searcher.trim(found)
-    return found
+    with at_work:
+        searcher = engine.searcher()
+        found = searcher.step(0.0, batch)
+        if found is not None and not found.lag:
+            searcher.trim(found)
+        return found
 
 
 def index_along(engine: Engine) -> None:
@@ -85,4 +86,11 @@ def index_along(engine: Engine) -> None:
         while (found := engine.searcher().step(0.0)) is not None and found.lag > ALONG_REST and found.lag != lag:
             lag = found.lag
     except DIFFICULTIES as exc:
-        logger.debug("indexing along with an import of %s put off: %s", engine.path, exc)
+        _note("indexing along with an import of %s put off: %s", engine.path, exc)
+
+
+def _note(message: str, *facts: object) -> None:
+    # Loaded here: all goes well nearly always, and a fork that waits for the loading would meet half its hooks.
+    import logging
+
+    logging.getLogger(__name__).debug(message, *facts)

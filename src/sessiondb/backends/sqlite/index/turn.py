@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from .. import locks
+
+# Where nobody can be told (no file may be made, or the filesystem has no locks): that is only slower.
+BESIDE_OTHERS = True
 
 _held: set[int] = set()
 
@@ -25,20 +28,24 @@ def taken(data_path: str) -> Iterator[bool]:
     try:
         descriptor = os.open(path_of(data_path), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except OSError:
-        # Nobody can be told: to work beside each other is only slower.
-        yield True
+        yield BESIDE_OTHERS
         return
     _held.add(descriptor)
-    ours = False
     try:
-        ours = locks.try_lock(descriptor)
-        yield ours
+        yield _try(descriptor)
     finally:
-        if ours:
-            # Said, not left to the close: a child that was just forked has the descriptor too.
+        # Said, not left to the close: a child that was just forked has the descriptor too.
+        with suppress(OSError):
             locks.unlock(descriptor)
         _held.discard(descriptor)
         os.close(descriptor)
+
+
+def _try(descriptor: int) -> bool:
+    try:
+        return locks.try_lock(descriptor)
+    except OSError:
+        return BESIDE_OTHERS
 
 
 def _forget() -> None:
