@@ -40,6 +40,7 @@ def queries() -> dict[str, str]:
         "NOT": f"{half} NOT {common}",
         "phrase": f'"{common} {half}"',
         "prefix": f"{_RARE[:5]}*",
+        "word, short prefix": f"{tenth} {half[:2]}*",
         "path": path,
         "URL": _URL,
         "CJK 1": _CJK[0],
