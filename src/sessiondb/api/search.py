@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 CONTEXT_LENGTH = 200
 DEADLINE = 5.0
+# A day: some engines have no word for more.
+LONGEST_DEADLINE = 86_400
 _ORDERS: dict[str, SearchOrder] = {"relevance": "relevance", "newest": "newest", "oldest": "oldest"}
 _TEXT_MODES: dict[str, TextMode] = {"substring": "substring", "fuzzy": "fuzzy", "regex": "regex"}
 _WORDS = "words"
@@ -261,8 +263,8 @@ class Search(Handle):
 
 
 def _positive(deadline: float) -> float:
-    if isinstance(deadline, bool) or not isinstance(deadline, int | float) or not deadline > 0:
-        raise Invalid(f"deadline must be a positive number of seconds, not {deadline!r}")
+    if isinstance(deadline, bool) or not isinstance(deadline, int | float) or not 0 < deadline <= LONGEST_DEADLINE:
+        raise Invalid(f"deadline must be a number of seconds above 0 and up to {LONGEST_DEADLINE}, not {deadline!r}")
     return deadline
 
 

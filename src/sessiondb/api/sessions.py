@@ -67,6 +67,7 @@ def session_values(session_id: str, source: str, started_at: float, fields: Mapp
 def check_page(limit: int | None, offset: int) -> Page:
     check_count(limit, "limit")
     check_number(offset, "offset")
+    check_number((limit or 0) + offset, "limit and offset together")
     return Page(limit, offset)
 
 

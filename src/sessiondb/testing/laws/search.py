@@ -293,6 +293,15 @@ class SearchOrderLaws(LawBase):
     def test_a_limit_of_zero_finds_nothing(self, corpus: SessionDB) -> None:
         assert corpus.search_messages("needle", limit=0) == []
 
+    @pytest.mark.parametrize("deadline", [0, -1.0, 10**400, float("inf"), float("nan"), True])
+    def test_a_time_that_cannot_be_kept_is_refused(self, corpus: SessionDB, deadline: float) -> None:
+        with pytest.raises(Invalid, match="deadline must be a number of seconds"):
+            corpus.search_messages("needle", mode="substring", deadline=deadline)
+
+    def test_a_page_beyond_all_numbers_is_refused(self, corpus: SessionDB) -> None:
+        with pytest.raises(Invalid, match="limit and offset together"):
+            corpus.search_messages("needle", limit=2**62, offset=2**62)
+
     def test_an_unknown_order_is_refused(self, corpus: SessionDB) -> None:
         with pytest.raises(Invalid, match="size"):
             corpus.search_messages("needle", order="size")
