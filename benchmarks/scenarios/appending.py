@@ -21,7 +21,7 @@ def append(setting: Setting) -> Result:
     result = Result("append", "one message, one durable commit: plain text, and a conversation with tool calls")
     result.plot = "p50 µs"
     for kind, name in (("append", "text"), ("append-agent", "agent")):
-        lanes = setting.lanes((SESSIONDB, FLOOR, *setting.rivals(kind)), setting.empty)
+        lanes = setting.lanes((SESSIONDB, FLOOR, FLOOR_TUPLES, *setting.rivals(kind)), setting.empty)
         found = race(lanes, kind, count=setting.sizes.appends, rounds=setting.rounds)
         add_rows(result, found, MICROSECOND, "µs", f", {name}")
         result.comparisons += _append_ratios(found, name, setting)
@@ -31,6 +31,7 @@ def append(setting: Setting) -> Result:
 
 def _append_ratios(found: Race, name: str, setting: Setting) -> list[Comparison]:
     made = against(found, f"{name}: p50 / floor", "sessiondb", "floor", p50, APPEND_TO_FLOOR)
+    made += against(found, f"{name}: p50 / floor, tuples", "sessiondb", FLOOR_TUPLES.name, p50)
     made += against(found, f"{name}: mean / floor", "sessiondb", "floor", mean)
     made += worked(found, f"{name}: cpu / floor", "sessiondb", "floor")
     for peer in setting.peers:
