@@ -85,6 +85,7 @@ LAYERS = {
     "sessiondb.upkeep": "pure",
     "sessiondb.pricing": "pure",
     "sessiondb.provider": "provider",
+    "sessiondb.searchable": "provider",
     "sessiondb.sql": "sql",
     "sessiondb.backends": "backends",
     "sessiondb.compat": "frame",

@@ -6,6 +6,7 @@ more. What belongs to the change (a session ended, another begun, words stored) 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -53,7 +54,7 @@ class Handover:
 NOTHING = Handover()
 
 
-class Bindable:
+class Bindable(ABC):
     """The part of a provider that a gateway needs; a provider that has it declares the feature `bindings`."""
 
     name: str
@@ -77,8 +78,8 @@ class Bindable:
         """Remove a binding; False when it is another by now."""
         raise self._unbound()
 
-    def get_meta(self, key: str) -> str | None:
-        raise NotImplementedError
+    @abstractmethod
+    def get_meta(self, key: str) -> str | None: ...
 
     def _unbound(self) -> NotSupported:
         # A closed store says that first.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .bindings import Bindable
 from .errors import NotSupported
@@ -21,27 +21,19 @@ from .models import (
     Filter,
     ImportFileRow,
     ListedSession,
-    Matches,
     MediaRefRow,
     Merged,
     MessageFilter,
     MessageRow,
     Order,
     Page,
-    SearchOrder,
     SessionRow,
-    Surroundings,
-    TextMode,
     ToolCallRow,
 )
 from .moving import Movable
 from .replay import TURN_COLUMNS, Turn, turn
-from .rows import context_line
-from .values import dataclass, replace
-
-if TYPE_CHECKING:
-    from .search.query import Node, Query
-    from .search.relaxed import Candidates
+from .searchable import Searchable
+from .values import dataclass
 
 # The name of a table and a row of it as stored, to the columns that become different.
 Change = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
@@ -79,7 +71,7 @@ def activity_order(counted: Activity) -> tuple[float, str, str]:
     return counted.since, counted.role, counted.tool_name or ""
 
 
-class SessionDBProvider(Movable, Bindable, ABC):
+class SessionDBProvider(Searchable, Movable, Bindable, ABC):
     """Stores sessions and messages; one instance per store, safe to use from many threads."""
 
     name: str
@@ -378,77 +370,3 @@ class SessionDBProvider(Movable, Bindable, ABC):
             if (since is None or call["created_at"] >= since) and (until is None or call["created_at"] < until)
         )
         return dict(sorted(counts.items(), key=lambda counted: (-counted[1], counted[0])))
-
-    # --- search ---
-
-    def search(
-        self, query: Query, where: Filter, messages: MessageFilter, page: Page, order: SearchOrder, now: float
-    ) -> Matches:
-        """Messages that match, best first. This base form reads every row, so that no provider is without search."""
-        from .search.scan import scan
-
-        return scan(self.scan_messages(where, messages), query, page, order, now)
-
-    def candidates(self, parts: Sequence[Node], where: Filter, messages: MessageFilter, limit: int) -> Candidates:
-        """The messages that hold most of the parts, without their texts; the order is that of `relaxed.best`.
-
-        An index may leave out messages that hold a single, common part only.
-        """
-        from .search.relaxed import gather
-
-        return gather(self.scan_messages(where, messages), parts, limit)
-
-    def search_text(
-        self,
-        pattern: str,
-        mode: TextMode,
-        where: Filter,
-        messages: MessageFilter,
-        page: Page,
-        *,
-        oldest: bool = False,
-        deadline: float,
-    ) -> Matches:
-        """Messages whose text holds the pattern, the newest (or oldest) first; stops at the deadline and says so."""
-        from .search.modes import scan_text
-
-        rows = self.scan_messages(where, messages, newest=not oldest)
-        return scan_text(rows, pattern, mode, page, deadline)
-
-    def search_titles(self, query: Query, where: Filter) -> list[SessionRow]:
-        """Sessions whose title matches, the last active first."""
-        from .search.match import matches
-        from .search.text import document
-
-        if query.node is None:
-            return []
-        node = query.node
-        titled = self.find_titles("")
-        ids = [row["id"] for row in titled if matches(node, *document(row["title"] or "", ""))]
-        kept = ids if where.ids is None else [each for each in ids if each in where.ids]
-        return list(self.list_sessions(replace(where, ids=kept), Page(None), "activity")) if kept else []
-
-    def surroundings(self, messages: Sequence[MessageRow]) -> list[Surroundings]:
-        """For each message its session and its visible neighbours."""
-        return [self._surroundings(message["session_id"], message["seq"] or 0) for message in messages]
-
-    def _surroundings(self, session_id: str, seq: int) -> Surroundings:
-        before = self.get_messages(session_id, before=seq, limit=1, newest=True)
-        after = self.get_messages(session_id, after=seq, limit=1)
-        return Surroundings(
-            self.get_session(session_id) or {},
-            context_line(before[0]) if before else None,
-            context_line(after[0]) if after else None,
-        )
-
-    def near_words(self, words: Sequence[str]) -> dict[str, str]:
-        """For each of these words that no message has, a similar one that some have."""
-        from .search.near import near_words
-
-        return near_words(self.scan_messages(Filter(), MessageFilter()), words)
-
-    def update_index(self, tick: Callable[[int, int], None] | None = None) -> None:
-        """Bring the search index up to date, where there is one that lags; `tick` is told done and total."""
-        total = self.count_messages()
-        if tick is not None:
-            tick(total, total)

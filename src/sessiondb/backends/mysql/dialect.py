@@ -33,8 +33,8 @@ MYSQL = Dialect(
         "position": "INSTR",
         "ascii_lower": "ASCII_LOWER",
         "last_inserted": "LAST_INSERT_ID()",
-        # The highest id ever given: a deleted message's id does not come back.
         "messages_first": "STRAIGHT_JOIN",
+        # The highest id ever given: a deleted message's id does not come back.
         "newest_message_id": """COALESCE((SELECT AUTO_INCREMENT - 1
                                             FROM information_schema.tables
                                            WHERE table_schema = DATABASE() AND table_name = 'messages'), 0)""",

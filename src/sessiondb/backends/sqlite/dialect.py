@@ -15,8 +15,8 @@ SQLITE = Dialect(
         "position": "instr",
         "ascii_lower": "lower",
         "last_inserted": "last_insert_rowid()",
-        # The highest id ever given: a deleted message's id does not come back.
         "messages_first": "CROSS JOIN",
+        # The highest id ever given: a deleted message's id does not come back.
         "newest_message_id": "COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'messages'), 0)",
         "newest_pending_call": NEWEST_PENDING_CALL,
         "no_tag_conflict": "ON CONFLICT DO NOTHING",
